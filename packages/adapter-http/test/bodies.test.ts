@@ -59,6 +59,19 @@ describe("bodies that are JSON or a form", () => {
     })
   })
 
+  it("may leave texts of a form empty, where the operation clears them by that; of other types an empty one is not sent", async () => {
+    expect(await sendForm({ name: "", tags: "", count: "" })).toEqual({ status: 200, json: { body: { name: "" }, file: null } })
+  })
+
+  it("take one file, whatever the parts are called", async () => {
+    const many = new FormData()
+    for (const name of ["a.png", "b.png"]) many.append("picture", new File(["1"], name))
+    expect(await send("PATCH", "/api/v2/describes", many)).toMatchObject({
+      status: 400,
+      json: { error: expect.stringContaining("more parts than the operation accepts") },
+    })
+  })
+
   it("are refused where a member is of another type, the file is too large, or it is neither", async () => {
     const wrong: Record<string, string>[] = [
       { tags: "a" },

@@ -258,6 +258,7 @@ export const describes = operation({
     }),
     file: "picture",
     maxBytes: 1000,
+    emptyTexts: true,
   },
   output: { type: "json", schema: Schema.Record(Schema.String, Schema.Unknown) },
   statuses,

@@ -491,6 +491,105 @@ describe("tags", () => {
   })
 })
 
+describe("the picture of a range", () => {
+  const signs = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+  const png = (width = 1, height = 1) => {
+    const bytes = new Uint8Array(33)
+    bytes.set(signs("\u0089PNG\r\n\u001a\n\0\0\0\rIHDR"))
+    new DataView(bytes.buffer).setUint32(16, width)
+    new DataView(bytes.buffer).setUint32(20, height)
+    return bytes
+  }
+  const file = (bytes: Uint8Array, filename = "p.png", contentType = "image/png") => ({ filename, contentType, bytes })
+  const update = async (bytes: Uint8Array | undefined, body: Record<string, unknown> = {}, as = ada, filename?: string) =>
+    (await app.call("recordUpdateRange", as, {
+      path: { id: (await app.range("LAB")).recordId },
+      body,
+      ...(bytes === undefined ? {} : { file: file(bytes, filename) }),
+    })) as { readonly thumbnail: string }
+  const get = async (filename: string, collection = "ranges", recordID?: string) => ({
+    path: { collection, recordID: recordID ?? (await app.range("LAB")).recordId, filename },
+  })
+  beforeEach(() => app.addRange("LAB", [ada]))
+
+  it("is served under the address that lists show, by its name alone", async () => {
+    expect(await shown(await app.range("LAB"))).not.toHaveProperty("thumbnailUrl")
+    const { thumbnail } = await update(png(), { purpose: "training" })
+    expect(thumbnail).toMatch(/^p_\w{10}\.png$/u)
+    const range = await app.range("LAB")
+    expect(range.purpose).toBe("training")
+    const thumbnailUrl = `/api/files/ranges/${range.recordId}/${thumbnail}`
+    expect([await shown(range), ...(await all(admin))]).toMatchObject([{ thumbnailUrl }, { thumbnailUrl }])
+    expect(await app.call("recordListRanges", ada, { query: {} })).toMatchObject({ items: [{ thumbnail }] })
+    expect(await app.call("recordFile", bob, await get(thumbnail))).toEqual({ contentType: "image/png", bytes: png() })
+    for (const wrong of [
+      await get("x.png"),
+      await get(""),
+      await get(thumbnail, "blueprints"),
+      await get(thumbnail, "users"),
+      await get(thumbnail, "ranges", "other0000000000"),
+    ])
+      expect(await app.fails("recordFile", admin, wrong)).toMatchObject({ kind: "not-found" })
+  })
+
+  it("is replaced, removed by an empty text, and stays otherwise", async () => {
+    const { thumbnail: first } = await update(png())
+    const { thumbnail: second } = await update(signs("GIF89a\u0001\0\u0001\0"))
+    expect(second).toMatch(/\.gif$/u)
+    expect(await app.fails("recordFile", ada, await get(first))).toMatchObject({ kind: "not-found" })
+    expect((await update(undefined, { name: "New", thumbnail: second })).thumbnail).toBe(second)
+    expect((await update(undefined, { name: "Newer" })).thumbnail).toBe(second)
+    expect((await update(undefined, { thumbnail: "" })).thumbnail).toBe("")
+    expect(await app.fails("recordFile", ada, await get(second))).toMatchObject({ kind: "not-found" })
+    expect(await shown(await app.range("LAB"))).not.toHaveProperty("thumbnailUrl")
+  })
+
+  it("is refused if it is of another kind, too large, or states a size that fills a browser; nothing is changed then", async () => {
+    const large = new Uint8Array(10 * 1024 * 1024 + 1)
+    large.set(png())
+    const refused: readonly (readonly [Uint8Array, string])[] = [
+      [signs("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"), "PNG, JPEG, GIF or WebP"],
+      [signs("<!doctype html><script>alert(1)</script>"), "PNG, JPEG, GIF or WebP"],
+      [new Uint8Array(), "PNG, JPEG, GIF or WebP"],
+      [large, "at most 10485760 bytes"],
+      [png(60_000, 60_000), "at most 8192 pixels wide and high; it is 60000 x 60000"],
+      [png(1, 8193), "at most 8192 pixels"],
+    ]
+    const path = { id: (await app.range("LAB")).recordId }
+    for (const [bytes, message] of refused)
+      expect(await app.fails("recordUpdateRange", ada, { path, body: { name: "New" }, file: file(bytes) })).toMatchObject({
+        kind: "invalid",
+        issues: [{ path: "thumbnail", message: expect.stringContaining(message) as string }],
+      })
+    expect((await app.range("LAB")).name).toBe("Range LAB")
+    expect((await update(png(8192, 8192))).thumbnail).not.toBe("")
+  })
+
+  it("has the type of what is in it and no part of a path in its name, whatever its sender says", async () => {
+    for (const [sent, kept] of [
+      ["../../etc/passwd.svg", /^_etc_passwd_\w{10}\.png$/u],
+      ["..\\..\\a b%2f<script>.html", /^_a_b_2f_script__\w{10}\.png$/u],
+      ["\u202egnp.js", /^_gnp_\w{10}\.png$/u],
+      ["", /^picture_\w{10}\.png$/u],
+      ["x".repeat(5000), /^x{80}_\w{10}\.png$/u],
+    ] as const)
+      expect((await update(png(), {}, ada, sent)).thumbnail).toMatch(kept)
+  })
+
+  it("is changed by those who may change the range; nobody else learns that it exists", async () => {
+    const path = { id: (await app.range("LAB")).recordId }
+    expect(await app.fails("recordUpdateRange", bob, { path, body: {}, file: file(png()) })).toMatchObject({ kind: "not-found" })
+    expect((await app.range("LAB")).thumbnail).toBeUndefined()
+    expect((await update(png(), {}, admin)).thumbnail).not.toBe("")
+  })
+
+  it("goes with the range", async () => {
+    await update(png())
+    await app.run(Ranges.use((ranges) => ranges.remove("LAB" as RangeId)))
+    expect(app.store.pictures.size).toBe(0)
+  })
+})
+
 describe("range records", () => {
   it("are found by a filter, and changed by their owners in name, description and purpose alone", async () => {
     await app.addRange("LAB", [ada])

@@ -286,6 +286,58 @@ describe("the texts and the picture of a blueprint", () => {
   })
 })
 
+describe("the picture of a range", () => {
+  const picture = (size: number) => {
+    const bytes = filler(size)
+    bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+    return { filename: "p.png", contentType: "image/png", bytes }
+  }
+  const put = async (size: number, id = "LAB") => ({
+    path: { id: (await app.range(id)).recordId },
+    body: {},
+    file: picture(size),
+  })
+  const used = async (user: User) =>
+    ((await app.call("getDiskUse", user)) as { readonly usedBytes: number; readonly things: readonly object[] }).things
+
+  it("counts for the one user who is charged for the range, whoever puts it there", async () => {
+    await app.addRange("LAB", [ada, bea])
+    await addRole(ada, "one", 4)
+    await app.call("recordUpdateRange", bea, await put(4))
+    expect(await used(ada)).toContainEqual({ kind: "range", name: "LAB", bytes: 4 * unit, shared: false })
+    expect(await used(bea)).toEqual([])
+    await app.call("recordUpdateRange", bea, await put(5))
+    for (const user of [bea, boss])
+      expect(await app.fails("recordUpdateRange", user, await put(7))).toMatchObject({
+        kind: "forbidden",
+        message: expect.stringMatching(/^Cannot change range LAB: .*Ada's/u) as string,
+      })
+    expect((await app.range("LAB")).thumbnail).toBeDefined()
+    await app.call("recordUpdateRange", ada, { path: { id: (await app.range("LAB")).recordId }, body: { thumbnail: "" } })
+    expect(await used(ada)).toHaveLength(1)
+  })
+
+  it("counts for nobody where nobody is charged for the range", async () => {
+    await app.addRange("FREE", [])
+    await app.call("recordUpdateRange", boss, await put(20, "FREE"))
+    expect(await used(boss)).toEqual([])
+  })
+
+  it("of two ranges cannot take the last room twice", async () => {
+    await app.addRange("LAB", [ada])
+    await app.addRange("LAB2", [ada])
+    const tries = await Promise.all(
+      ["LAB", "LAB2"].map(async (id) =>
+        app.call("recordUpdateRange", ada, await put(6, id)).then(
+          () => "made",
+          () => "refused",
+        ),
+      ),
+    )
+    expect(tries.toSorted()).toEqual(["made", "refused"])
+  })
+})
+
 describe("the files of a blueprint", () => {
   const bundle = (size: number) =>
     archive("web.tar.gz", {

@@ -4,6 +4,7 @@ import type {
   Exhausted,
   Grant,
   ObservedMachine,
+  Picture,
   QuotaExceeded,
   Range,
   RangeDraft,
@@ -31,7 +32,17 @@ export interface NewRange extends RangeDraft {
 }
 
 /** Absent keys keep their value. */
-export type RangeChange = Partial<Pick<Range, "name" | "description" | "purpose" | "testing" | "disguises" | "autoShutdown">>
+export interface RangeChange extends Partial<
+  Pick<Range, "name" | "description" | "purpose" | "testing" | "disguises" | "autoShutdown">
+> {
+  /** Undefined removes it. */
+  readonly thumbnail?: Picture | undefined
+}
+
+/** Space used by the picture of a range. */
+export interface RangePictureSize extends Pick<Range, "id" | "recordId"> {
+  readonly bytes: number
+}
 
 /** A VM of a range as the store last saw it; `address` is the guest's. */
 export interface RangeMachine extends ObservedMachine {
@@ -92,6 +103,10 @@ export class Ranges extends Context.Service<
     /** Stores the time until which the range should stay on; an earlier time than the stored one is ignored. */
     readonly stayOn: (id: RangeId, until: Date) => Effect.Effect<Range, RangeNotFound | StorageFault>
     /** Removes the range with its configuration, grants, machines, runs and reservations, and from all groups. */
+    /** The picture with this name of the range with this record; undefined if there is none, or its name has changed. */
+    readonly thumbnail: (id: RecordId, name: string) => Effect.Effect<Picture | undefined, StorageFault>
+    /** The pictures of the ranges that this user is charged for (`payerOf`), ascending by record. */
+    readonly pictureSizes: (payer: UserId) => Effect.Effect<readonly RangePictureSize[], StorageFault>
     readonly remove: (id: RangeId) => Effect.Effect<void, StorageFault>
     /** The configuration exactly as uploaded (UTF-8), and when. */
     readonly config: (id: RangeId) => Effect.Effect<{ readonly text: string; readonly updatedAt: Date } | undefined, StorageFault>

@@ -1,5 +1,5 @@
 import { Settings, usualSettings } from "@rangewright/application"
-import { ArtifactLibrary, Blueprints, ContentFetcher, Sources, Users } from "@rangewright/ports"
+import { ArtifactLibrary, Blueprints, ContentFetcher, Ranges, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -16,6 +16,7 @@ const names = (environment: Record<string, string>) => {
   const nothing = Layer.mergeAll(
     Layer.succeed(Blueprints, unused),
     Layer.succeed(ContentFetcher, unused),
+    Layer.succeed(Ranges, unused),
     Layer.succeed(Settings, usualSettings),
     Layer.succeed(Sources, unused),
     Layer.succeed(Users, unused),

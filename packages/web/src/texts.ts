@@ -521,7 +521,14 @@ export const t = {
     of: (used: string, limit: string) => `${used} of ${limit}`,
     things: "What takes the space",
     thingsOf: (id: string) => `What takes the disk space of ${id}`,
-    kinds: { blueprint: "blueprint", source: "source", role: "role", collection: "collection", template: "template" },
+    kinds: {
+      blueprint: "blueprint",
+      range: "picture of a range",
+      source: "source",
+      role: "role",
+      collection: "collection",
+      template: "template",
+    },
     shared: "includes content shared with others in this list, which counts only once",
   },
   templates: {

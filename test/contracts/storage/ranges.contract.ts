@@ -23,6 +23,69 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     const it = promises(storage)
 
     it(
+      "keeps one picture for a range, byte by byte, and returns it to those who know its name",
+      Effect.gen(function* () {
+        const { range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        const bytes = Uint8Array.from({ length: 70_000 }, (_, n) => (n * 7) % 256)
+        const first = { name: "first_x.png", type: "image/png", bytes } as const
+        const second = { name: "second_y.gif", type: "image/gif", bytes: new Uint8Array([0]) } as const
+        yield* TestClock.adjust("10 seconds")
+        const before = yield* ranges.revision
+        const changed = yield* ranges.change(range.id, { thumbnail: first })
+        expect(changed).toEqual({ ...range, thumbnail: first.name, updatedAt: later(10) })
+        expect(yield* ranges.list()).toEqual([changed])
+        expect(yield* ranges.revision).toBeGreaterThan(before)
+        expect(yield* ranges.thumbnail(range.recordId, first.name)).toEqual(first)
+        expect((yield* ranges.change(range.id, { purpose: "x" })).thumbnail).toBe(first.name)
+        yield* ranges.change(range.id, { thumbnail: second })
+        expect(yield* ranges.thumbnail(range.recordId, first.name)).toBeUndefined()
+        expect(yield* ranges.thumbnail(range.recordId, second.name)).toEqual(second)
+        for (const other of ["", "undefined", hostileText]) expect(yield* ranges.thumbnail(range.recordId, other)).toBeUndefined()
+        expect((yield* ranges.change(range.id, { thumbnail: undefined })).thumbnail).toBeUndefined()
+        expect(yield* ranges.thumbnail(range.recordId, second.name)).toBeUndefined()
+        yield* ranges.change(range.id, { thumbnail: second })
+        yield* ranges.remove(range.id)
+        expect(yield* ranges.thumbnail(range.recordId, second.name)).toBeUndefined()
+        yield* ranges.create(newRange("LAB"))
+        expect(yield* ranges.thumbnail(range.recordId, second.name)).toBeUndefined()
+        expect((yield* Effect.flip(ranges.change(rangeId("NONE"), { thumbnail: second })))._tag).toBe("RangeNotFound")
+      }),
+    )
+
+    it(
+      "counts the pictures of ranges for the one user who is charged for the range",
+      Effect.gen(function* () {
+        const { user: alice, range: lab } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        const bob = yield* (yield* Users).create(newUser("bob"))
+        const cleo = yield* (yield* Users).create(newUser("cleo"))
+        const picture = (size: number) => ({ name: `p${size}.png`, type: "image/png", bytes: new Uint8Array(size) }) as const
+        const shared = yield* ranges.create(newRange("SHARED", { owners: [bob.id] }))
+        yield* ranges.create(newRange("BARE", { owners: [alice.id] }))
+        const free = yield* ranges.create(newRange("FREE"))
+        yield* ranges.change(lab.id, { thumbnail: picture(70_000) })
+        yield* ranges.change(shared.id, { thumbnail: picture(3) })
+        yield* ranges.change(free.id, { thumbnail: picture(5) })
+        yield* ranges.grant(shared.id, cleo.id)
+        yield* ranges.grant(shared.id, alice.id)
+        const sizes = Effect.fnUntraced(function* () {
+          const all = yield* Effect.forEach([alice, bob, cleo], ({ id }) => ranges.pictureSizes(id))
+          return all.map((of) => of.map(({ id, bytes }) => `${id} ${bytes}`).toSorted())
+        })
+        expect(yield* ranges.pictureSizes(alice.id)).toEqual([{ id: lab.id, recordId: lab.recordId, bytes: 70_000 }])
+        expect(yield* sizes()).toEqual([["LAB 70000"], ["SHARED 3"], []])
+        // the lowest number of those who are left
+        yield* ranges.revoke(shared.id, bob.id)
+        expect(yield* sizes()).toEqual([["LAB 70000", "SHARED 3"], [], []])
+        yield* ranges.revoke(shared.id, alice.id)
+        expect(yield* sizes()).toEqual([["LAB 70000"], [], ["SHARED 3"]])
+        yield* ranges.change(lab.id, { thumbnail: undefined })
+        expect(yield* sizes()).toEqual([[], [], ["SHARED 3"]])
+      }),
+    )
+
+    it(
       "creates a range completely: configuration, owners, and the lowest number that is neither used nor reserved",
       Effect.gen(function* () {
         const { user, range } = yield* aliceWithLab
@@ -34,6 +97,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
           name: "Name of LAB",
           description: "",
           purpose: "",
+          thumbnail: undefined,
           state: "NEVER DEPLOYED",
           testing: { mode: "off", allowedDomains: [], allowedIps: [] },
           lastDeploymentAt: undefined,

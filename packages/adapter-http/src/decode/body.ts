@@ -132,13 +132,22 @@ const readJsonOrForm = (
   const ast = AST.toEncoded(spec.schema.ast)
   const members = AST.isObjects(ast) ? ast.propertySignatures : []
   const texts = new Map(members.map(({ name, type }) => [String(name), AST.isString(type)]))
+  const mayBeEmpty = new Set(spec.emptyTexts === true ? [...texts].flatMap(([name, isText]) => (isText ? [name] : [])) : [])
   return (ctx) =>
     saysMultipart(ctx)
       ? Effect.gen(function* () {
           const sink = yield* sinkOf(spec, ctx, scratchOf)
           const { fields, file } = yield* Effect.tryPromise({
             try: () =>
-              readMultipart(ctx.req, spec.file, [...texts.keys()], spec.maxBytes, sink, (name) => check({ [name]: undefined })),
+              readMultipart(
+                ctx.req,
+                spec.file,
+                [...texts.keys()],
+                spec.maxBytes,
+                sink,
+                (name) => check({ [name]: undefined }),
+                mayBeEmpty,
+              ),
             catch: faultFrom(spec.maxBytes),
           })
           const sent = Object.entries(fields).map(([name, text]) => [name, memberOf(texts.get(name) ?? true, text)] as const)

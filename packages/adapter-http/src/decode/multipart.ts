@@ -8,7 +8,7 @@ import { BodyTooLarge } from "../faults.ts"
 import type { FileSink } from "./file-sink.ts"
 import type { CheckName } from "./names.ts"
 
-/** A form: its text fields, without empty ones, and its one file; undefined when none was sent. */
+/** A form: its text fields, without most empty ones, and its one file; undefined when none was sent. */
 export interface Form {
   readonly fields: Readonly<Record<string, string>>
   readonly file: UploadedFile | StoredFile | undefined
@@ -48,7 +48,7 @@ const open = (request: IncomingMessage, maxBytes: number): BusboyInstance => {
 /**
  * Reads a form with at most one file part, named `fileField`. Names of fields match in any letter case; of a repeated field the first
  * counts; unknown ones are ignored. Accepts at most `maxBytes` of the file, at the pace of the sink, and a few small fields. Rejects with
- * `InvalidInput` for a form that is malformed or truncated, and with `BodyTooLarge`.
+ * `InvalidInput` for a form that is malformed or truncated, and with `BodyTooLarge`. An empty field counts as not sent, except `mayBeEmpty`.
  */
 export const readMultipart = async (
   request: IncomingMessage,
@@ -57,6 +57,7 @@ export const readMultipart = async (
   maxBytes: number,
   sink: FileSink,
   check: CheckName = () => undefined,
+  mayBeEmpty: ReadonlySet<string> = new Set(),
 ): Promise<Form> => {
   const parser = open(request, maxBytes)
   const names = new Map(fieldNames.map((name) => [name.toLowerCase(), name]))
@@ -83,7 +84,7 @@ export const readMultipart = async (
           } catch (fault) {
             return reject(fault as Error)
           }
-        if (name !== undefined && value !== "") fields[name] ??= value
+        if (name !== undefined && (value !== "" || mayBeEmpty.has(name))) fields[name] ??= value
       })
       parser.on("file", (field, stream, filename, _encoding, contentType) => {
         stream.on("error", () => reject(unreadable("it ended early")))

@@ -108,6 +108,7 @@ export interface MemoryStore {
   /** As they were at the start of the newest deploy. */
   readonly deployedConfigs: Map<RangeId, string>
   readonly inspections: Map<RangeId, KeptInspection>
+  readonly pictures: Map<RangeId, Picture>
   readonly grants: Map<RangeId, Set<UserId>>
   readonly groups: Map<GroupName, StoredGroup>
   readonly userQuotas: Map<UserId, Amounts>
@@ -161,6 +162,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   configs: new Map(),
   deployedConfigs: new Map(),
   inspections: new Map(),
+  pictures: new Map(),
   grants: new Map(),
   groups: new Map(),
   userQuotas: new Map(),
@@ -205,6 +207,7 @@ export const dropRange = (store: MemoryStore, id: RangeId): void => {
     configs,
     deployedConfigs,
     inspections,
+    pictures,
     grants,
     reservations,
     stages,
@@ -219,6 +222,7 @@ export const dropRange = (store: MemoryStore, id: RangeId): void => {
     configs,
     deployedConfigs,
     inspections,
+    pictures,
     grants,
     reservations,
     stages,

@@ -83,13 +83,34 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
       }),
     change: (id, change) =>
       atomically(function* (now) {
-        return writeRange(store, { ...(yield* known(id)), ...change }, now)
+        const { thumbnail: picture, ...said } = change
+        const range = { ...(yield* known(id)), ...said }
+        if (!("thumbnail" in change)) return writeRange(store, range, now)
+        if (picture === undefined) store.pictures.delete(id)
+        else store.pictures.set(id, picture)
+        return writeRange(store, { ...range, thumbnail: picture?.name }, now)
       }),
     stayOn: (id, until) =>
       atomically(function* (now) {
         const range = yield* known(id)
         return until <= (range.stayOnUntil ?? new Date(0)) ? range : writeRange(store, { ...range, stayOnUntil: until }, now)
       }),
+    thumbnail: (recordId, name) =>
+      Effect.sync(() => {
+        const range = [...store.ranges.values()].find((one) => one.recordId === recordId)
+        return range?.thumbnail === name ? store.pictures.get(range.id) : undefined
+      }),
+    pictureSizes: (payer) =>
+      Effect.sync(() =>
+        quotaFacts(store)
+          .ranges.filter((range) => range.payer === payer)
+          .flatMap(({ id }) => {
+            const { recordId } = store.ranges.get(id) ?? {}
+            const bytes = store.pictures.get(id)?.bytes.length
+            return recordId === undefined || bytes === undefined ? [] : [{ id, recordId, bytes }]
+          })
+          .sort((a, b) => (a.recordId < b.recordId ? -1 : 1)),
+      ),
     remove: (id) => change(() => (store.ranges.has(id) ? dropRange(store, id) : undefined)),
     config: (id) =>
       Effect.sync(() => {

@@ -1,4 +1,4 @@
-import { Disguises, type Range, rangeStates, RouterInspection, testingModes } from "@rangewright/domain"
+import { Disguises, pictureTypes, type Range, rangeStates, RouterInspection, testingModes } from "@rangewright/domain"
 import {
   bytes,
   declared,
@@ -26,6 +26,8 @@ export const ranges = table("ranges", {
   name: text,
   description: text,
   purpose: text,
+  /** Name of its picture. */
+  thumbnail: optional(text),
   state: oneOf(rangeStates, 32),
   testingMode: declared(oneOf(testingModes), { default: "off" }),
   allowedDomains: texts,
@@ -76,6 +78,13 @@ export const rangeConfigs = table("range_configs", {
   updatedAt: time,
   /** Who stored it, possibly a deleted user. */
   updatedBy: optional(userId),
+})
+
+export const rangeThumbnails = table("range_thumbnails", {
+  rangeId: ofRange,
+  /** Content type. */
+  type: oneOf(pictureTypes, 32),
+  content: bytes,
 })
 
 export const rangeGrants = table("range_grants", { rangeId: ofRange, userId: ofUser })

@@ -1,11 +1,12 @@
-import type { Grant, Range, RangeId, UserId } from "@rangewright/domain"
-import type { RangeOverview } from "@rangewright/ports"
+import type { Grant, Range, RangeId, RecordId, UserId } from "@rangewright/domain"
+import type { RangeOverview, RangePictureSize } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Database } from "../engine/database.ts"
+import { toPicture } from "../records/blueprint.ts"
 import { toRangeMachine } from "../records/machine.ts"
 import { rangeConfigs, toRange } from "../records/range.ts"
 import { count, named, oneOf, text, whole } from "../schema/column.ts"
-import { rangeId, userId } from "../schema/ids.ts"
+import { rangeId, recordId, userId } from "../schema/ids.ts"
 import { configTextOf } from "./require-config.ts"
 import { every, first, readerOf, type StoredRow } from "../schema/table.ts"
 
@@ -27,6 +28,12 @@ const grantReader = readerOf("the grants", {
 })
 const toGrant: (row: StoredRow) => Grant = grantReader({ without: ["rangeNumber"] })
 
+const toPictureSize: (row: StoredRow) => RangePictureSize = readerOf("the table ranges", {
+  id: rangeId,
+  recordId,
+  bytes: count,
+})()
+
 const readTime = rangeConfigs.reader({ only: ["updatedAt"] })
 
 const byUserThenType = (a: Grant, b: Grant): number =>
@@ -38,7 +45,7 @@ interface Filter {
 }
 
 /** Reads made by every request: prepared once, and returning plain rows. */
-export const rangeReads = ({ prepared, list, cachedRead }: Database["Service"]) => {
+export const rangeReads = ({ prepared, list, cachedRead, read }: Database["Service"]) => {
   const doing = "read ranges"
   const all = "select * from ranges order by number"
   const allOf = `select r.* from ranges r where r.id in (select g.range_id from ${access} g where g.user_id = ?) order by r.number`
@@ -68,6 +75,14 @@ export const rangeReads = ({ prepared, list, cachedRead }: Database["Service"]) 
   }
   const grantsOfRange = list("read grants", `${grantColumns} where g.range_id = ?`, toGrant)
   const grantsOfUser = list("read grants", `${grantColumns} where g.user_id = ? order by r.number, g.access_type`, grantReader())
+  // the payer as `payerOf` has it; reads only the length of the picture
+  const pictureSizes = prepared(
+    "count the disk space of the pictures of ranges",
+    `select r.id, r.record_id, octet_length(t.content) as bytes from range_thumbnails t join ranges r on r.id = t.range_id
+     where ? = (select u.id from range_grants g join users u on u.id = g.user_id where g.range_id = r.id
+       order by case when u.id = r.made_for then 0 else 1 end, u.number limit 1)`,
+    every(toPictureSize),
+  )
   const revision = cachedRead("read the revision", "select value from revision where id = 1", ([row]) =>
     count.read(row?.["value"] ?? 0),
   )
@@ -90,6 +105,19 @@ export const rangeReads = ({ prepared, list, cachedRead }: Database["Service"]) 
       "select * from range_configs where range_id = ?",
       first((row) => ({ text: configTextOf(row), ...readTime(row) })),
     ),
+    thumbnail: (recordId: RecordId, name: string) =>
+      read("read the picture of a range", (db) =>
+        db
+          .selectFrom("range_thumbnails as t")
+          .innerJoin("ranges as r", "r.id", "t.range_id")
+          .select(["r.thumbnail as name", "t.type", "t.content"])
+          .where("r.record_id", "=", recordId)
+          .where("r.thumbnail", "=", name)
+          .execute()
+          .then(first(toPicture)),
+      ),
+    pictureSizes: (payer: UserId) =>
+      Effect.map(pictureSizes(payer), (found) => found.toSorted((a, b) => (a.recordId < b.recordId ? -1 : 1))),
     deployedConfig: prepared(
       "read the configuration of a deploy",
       "select coalesce(deployed, content) as content from range_configs where range_id = ?",

@@ -1,11 +1,12 @@
-import { RangeNotFound } from "@rangewright/domain"
+import { type Picture, type RangeId, RangeNotFound } from "@rangewright/domain"
 import { type KeptInspection, Ranges } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../engine/database.ts"
+import type { Transaction } from "../engine/transaction.ts"
 import { toStorable } from "../engine/storable-text.ts"
-import { fromRange, routerInspections, toRange } from "../records/range.ts"
+import { fromRange, rangeThumbnails, routerInspections, toRange } from "../records/range.ts"
 import { first, type StoredRow } from "../schema/table.ts"
 import { createRange } from "./create-range.ts"
 import { inOrder } from "./in-order.ts"
@@ -19,6 +20,15 @@ const toInspection = (row: StoredRow): KeptInspection => {
   return { ...found, at }
 }
 
+/** Replaces the picture; undefined removes it. */
+const setPicture = (tx: Transaction, rangeId: RangeId, picture: Picture | undefined) =>
+  Effect.gen(function* () {
+    yield* tx((db) => db.deleteFrom("range_thumbnails").where("range_id", "=", rangeId).execute())
+    if (picture === undefined) return
+    const row = rangeThumbnails.write({ rangeId, type: picture.type, content: Buffer.from(picture.bytes) })
+    yield* tx((db) => db.insertInto("range_thumbnails").values(row).execute())
+  })
+
 export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
   Ranges,
   Effect.gen(function* () {
@@ -29,17 +39,21 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
       change: (id, change) =>
         database.serializedWrite(`change range ${id}`, (tx) =>
           Effect.gen(function* () {
+            const { thumbnail, ...said } = change
+            const columns = fromRange("thumbnail" in change ? { ...said, thumbnail: thumbnail?.name } : said)
             const updated_at = yield* Clock.currentTimeMillis
             const changed = yield* tx((db) =>
               db
                 .updateTable("ranges")
-                .set({ ...fromRange(change), updated_at })
+                .set({ ...columns, updated_at })
                 .where("id", "=", id)
                 .returningAll()
                 .execute()
                 .then(first(toRange)),
             )
-            return changed ?? (yield* new RangeNotFound({ rangeId: id }))
+            if (changed === undefined) return yield* new RangeNotFound({ rangeId: id })
+            if ("thumbnail" in change) yield* setPicture(tx, id, thumbnail)
+            return changed
           }),
         ),
       stayOn: (id, until) =>

@@ -17,7 +17,7 @@ import {
   vmidReservations,
 } from "../records/machine.ts"
 import { groupQuotas, userQuotas } from "../records/quota.ts"
-import { rangeConfigs, rangeGrants, ranges, routerInspections } from "../records/range.ts"
+import { rangeConfigs, rangeGrants, ranges, rangeThumbnails, routerInspections } from "../records/range.ts"
 import { journalEntries, runs } from "../records/run.ts"
 import { scopedKeys } from "../records/scoped-key.ts"
 import { sessions } from "../records/session.ts"
@@ -54,6 +54,7 @@ export const tables = [
   rangeConfigs,
   rangeGrants,
   ranges,
+  rangeThumbnails,
   restingNumbers,
   revision,
   routerInspections,

@@ -1,4 +1,12 @@
-import { InvalidInput, mostPictureBytes, type Picture, pictureName, pictureTypeOf } from "@rangewright/domain"
+import {
+  InvalidInput,
+  mostPictureBytes,
+  mostPicturePixels,
+  type Picture,
+  pictureName,
+  pictureSizeOf,
+  pictureTypeOf,
+} from "@rangewright/domain"
 import { CredentialHasher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { UploadedFile } from "../operation/operation.ts"
@@ -15,5 +23,8 @@ export const uploadedPicture = ({ filename, bytes }: UploadedFile): Effect.Effec
     if (bytes.length > mostPictureBytes) return yield* refused(`at most ${mostPictureBytes} bytes`)
     const type = pictureTypeOf(bytes)
     if (type === undefined) return yield* refused("a PNG, JPEG, GIF or WebP picture is needed")
+    const { width, height } = pictureSizeOf(type, bytes) ?? { width: 0, height: 0 }
+    if (Math.max(width, height) > mostPicturePixels)
+      return yield* refused(`at most ${mostPicturePixels} pixels wide and high; it is ${width} x ${height}`)
     return { name: pictureName(filename, hasher.randomText(10), type), type, bytes }
   })

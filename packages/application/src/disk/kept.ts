@@ -14,6 +14,7 @@ import {
   type ContentFault,
   ContentFetcher,
   type LibraryFault,
+  Ranges,
   Sources,
   type StorageFault,
 } from "@rangewright/ports"
@@ -21,7 +22,7 @@ import * as Effect from "effect/Effect"
 import type { SettingsShape } from "../settings.ts"
 
 /** The services that tell what a user keeps. */
-export type KeptServices = ArtifactLibrary | Blueprints | ContentFetcher | Sources
+export type KeptServices = ArtifactLibrary | Blueprints | ContentFetcher | Ranges | Sources
 
 /** The use cannot be counted. */
 export type UncountedFault = ContentFault | LibraryFault | StorageFault
@@ -33,6 +34,7 @@ export const diskLimit = ({ userDiskBytes = 0 }: Pick<SettingsShape, "userDiskBy
 /** Unique names of a user's things. */
 export const nameOfSource = (source: RecordId): string => `source ${source}`
 export const nameOfBlueprint = (blueprint: RecordId): string => `blueprint ${blueprint}`
+export const nameOfPicture = (range: RecordId): string => `range ${range}`
 export const nameOfArtifact = ({ kind, name }: Pick<ArtifactRef, "kind" | "name">): string => `${kind} ${name}`
 
 /** Everything that the user keeps at this moment. */
@@ -40,6 +42,7 @@ export const keptBy = (userId: UserId): Effect.Effect<ReadonlyMap<string, NamedT
   Effect.gen(function* () {
     const library = yield* ArtifactLibrary
     const blueprints = yield* Blueprints
+    const ranges = yield* Ranges
     const sources = yield* Sources
     const things = new Map<string, NamedThing>()
     for (const artifact of yield* library.sizes({ type: "user", userId })) things.set(nameOfArtifact(artifact), artifact)
@@ -47,6 +50,8 @@ export const keptBy = (userId: UserId): Effect.Effect<ReadonlyMap<string, NamedT
       things.set(nameOfSource(recordId), { kind: "source", name: id, ...keptRow(0, snapshot) })
     for (const { id, recordId, bytes, snapshot } of yield* blueprints.sizes(userId))
       things.set(nameOfBlueprint(recordId), { kind: "blueprint", name: id, ...keptRow(bytes, snapshot) })
+    for (const { id, recordId, bytes } of yield* ranges.pictureSizes(userId))
+      things.set(nameOfPicture(recordId), { kind: "range", name: id, bytes })
     return things
   })
 

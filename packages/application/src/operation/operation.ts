@@ -70,6 +70,8 @@ export type BodySpec =
       readonly file: string
       readonly maxBytes: number
       readonly stored?: true
+      /** A text field of a form may be empty. Absent: an empty one counts as not sent. */
+      readonly emptyTexts?: true
     }
   /** Text fields (booleans as `true`/`false`) and one file part. */
   | {

@@ -14,7 +14,7 @@ export const getDiskUse = operation({
   origin: "ours",
   does: "read what the user keeps on the service's host",
   summary:
-    "Disk space that the user takes on the service's host, the limit, and what takes it: blueprints, sources, roles, collections, templates",
+    "Disk space that the user takes on the service's host, the limit, and what takes it: blueprints, sources, roles, collections, templates, pictures of ranges",
   access: "user",
   target: "none",
   query: { userID: Schema.optionalKey(Schema.String) },

@@ -7,7 +7,7 @@ export const DiskUse = Schema.Struct({
   usedBytes: Schema.Int.annotate({ description: "What the user keeps, with content that several things need once" }),
   things: Schema.Array(
     Schema.Struct({
-      kind: Schema.Literals(["blueprint", "source", ...artifactKinds]),
+      kind: Schema.Literals(["blueprint", "range", "source", ...artifactKinds]),
       name: Schema.String,
       bytes: Schema.Int.annotate({ description: "What it takes with all the content that it needs" }),
       shared: Schema.Boolean.annotate({

@@ -37,7 +37,6 @@ export const RangeObject = Schema.Struct({
   name: Schema.String,
   description: Schema.optionalKey(Schema.String),
   purpose: Schema.optionalKey(Schema.String),
-  /** Ranges have no pictures yet. */
   thumbnailUrl: Schema.optionalKey(Schema.String),
   lastDeployment: Schema.String,
   testingEnabled: Schema.Boolean,
@@ -92,6 +91,9 @@ export const rangeObject = ({ range, machines }: RangeOverview, options: RangeOb
     name: range.name,
     ...(range.description === "" ? {} : { description: range.description }),
     ...(range.purpose === "" ? {} : { purpose: range.purpose }),
+    ...(range.thumbnail === undefined
+      ? {}
+      : { thumbnailUrl: `/api/files/ranges/${range.recordId}/${encodeURIComponent(range.thumbnail)}` }),
     lastDeployment: wireTime(range.lastDeploymentAt),
     testingEnabled: isClosed(range.testing),
     testingState: range.testing.mode,

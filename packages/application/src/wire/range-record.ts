@@ -43,7 +43,7 @@ export const rangeRecord = (range: Range, numberOfVms: number): typeof RangeReco
   allowedDomains: range.testing.allowedDomains,
   allowedIPs: range.testing.allowedIps,
   rangeState: range.state,
-  thumbnail: "",
+  thumbnail: range.thumbnail ?? "",
   inactivityShutdownTimeout: range.autoShutdown ?? "",
   lastActive: recordTime(range.lastActiveAt),
 })

@@ -18,6 +18,7 @@ export {
 export { type ArchiveManifest, blueprintManifestText } from "./manifest-text.ts"
 export {
   mostPictureBytes,
+  mostPicturePixels,
   type Picture,
   pictureEnding,
   pictureName,
@@ -25,6 +26,7 @@ export {
   pictureTypeOf,
   pictureTypes,
 } from "./picture.ts"
+export { pictureSizeOf } from "./picture-size.ts"
 export {
   type Blueprint,
   BlueprintExists,

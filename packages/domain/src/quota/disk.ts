@@ -5,7 +5,7 @@ import type { SnapshotId } from "../content/snapshot-id.ts"
 import { defineFault } from "../fault/fault.ts"
 import type { ArtifactKind } from "../library/artifact.ts"
 
-/** Something that a user stores on the service's host: a blueprint, a source, or an installed artifact. */
+/** Something that a user stores on the service's host: a blueprint, a source, an installed artifact, or the picture of a range. */
 export interface KeptThing {
   readonly bytes: number
   /** The content it needs, which counts once however many of the user's items need it. */
@@ -14,7 +14,7 @@ export interface KeptThing {
 
 /** The same, with its name for display. */
 export interface NamedThing extends KeptThing {
-  readonly kind: "blueprint" | "source" | ArtifactKind
+  readonly kind: "blueprint" | "range" | "source" | ArtifactKind
   readonly name: string
 }
 

@@ -34,6 +34,8 @@ export interface Range {
   readonly name: string
   readonly description: string
   readonly purpose: string
+  /** Name of its picture; undefined: it has none. */
+  readonly thumbnail: string | undefined
   readonly state: RangeState
   readonly testing: TestingState
   /** Undefined: no machine is disguised. */
@@ -66,6 +68,7 @@ export interface RangeDraft extends Pick<
 export const newlyMadeRange = ({ past, ...said }: RangeDraft, number: number, owners: readonly UserId[]): Range => ({
   ...said,
   number,
+  thumbnail: undefined,
   madeFor: owners.find((id) => id === said.createdBy) ?? owners[0],
   state: past?.state ?? "NEVER DEPLOYED",
   testing: past?.testing ?? noTesting,

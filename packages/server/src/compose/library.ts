@@ -7,6 +7,7 @@ import type {
   ContentFetcher,
   InstallerFault,
   LibraryFault,
+  Ranges,
   RoleInstaller,
   Sources,
   Users,
@@ -20,7 +21,7 @@ import { toolOptions } from "./tools.ts"
 export type LibraryPorts = ArtifactLibrary | RoleInstaller
 
 /** Sources of content, and services that determine how much a user may keep on this host. */
-export type LibraryNeeds = Blueprints | ContentFetcher | Settings | Sources | Users
+export type LibraryNeeds = Blueprints | ContentFetcher | Ranges | Settings | Sources | Users
 
 export const galaxyOptions = (config: Config, data: string): GalaxyOptions => ({
   folder: join(data, "galaxy-runs"),

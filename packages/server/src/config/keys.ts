@@ -370,7 +370,7 @@ export const keys = {
   }),
   userDisk: wholeNumber(0, 1_000_000)(sources, "user_disk", {
     about:
-      "Disk space in GiB on this host for everything that one user keeps: blueprints, sources, roles, collections and templates. Administrators are not limited. 0: no limit.",
+      "Disk space in GiB on this host for everything that one user keeps: blueprints, sources, roles, collections, templates and pictures of ranges. Administrators are not limited. 0: no limit.",
     default: 20,
   }),
   sourceSchemes: list(sources, "source_schemes", {

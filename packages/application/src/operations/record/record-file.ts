@@ -1,5 +1,5 @@
 import { isRecordId, NotFound } from "@rangewright/domain"
-import { Blueprints } from "@rangewright/ports"
+import { Blueprints, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../../operation/operation.ts"
@@ -11,8 +11,8 @@ export const recordFile = operation({
   base: "/",
   group: "Range",
   origin: "page",
-  does: "read the picture of a blueprint",
-  summary: "The picture of a blueprint",
+  does: "read the picture of a blueprint or a range",
+  summary: "The picture of a blueprint or a range",
   access: "anonymous",
   target: "none",
   path: { collection: Schema.String, recordID: Schema.String, filename: Schema.String },
@@ -21,8 +21,9 @@ export const recordFile = operation({
   handle: ({ path: { collection, recordID, filename } }) =>
     Effect.gen(function* () {
       const blueprints = yield* Blueprints
-      const picture =
-        collection === "blueprints" && isRecordId(recordID) ? yield* blueprints.thumbnail(recordID, filename) : undefined
+      const ranges = yield* Ranges
+      const holder = collection === "blueprints" ? blueprints : collection === "ranges" ? ranges : undefined
+      const picture = holder !== undefined && isRecordId(recordID) ? yield* holder.thumbnail(recordID, filename) : undefined
       if (picture === undefined) return yield* new NotFound({ what: "The requested resource wasn't found." })
       return { contentType: picture.type, bytes: picture.bytes }
     }),

@@ -32,6 +32,7 @@ export const recordUpdateBlueprint = operation({
     schema: Schema.Struct({ ...blueprintFields, thumbnail: Schema.optionalKey(Schema.String) }),
     file: "thumbnail",
     maxBytes: mostPictureBytes,
+    emptyTexts: true,
   },
   output: { type: "json", schema: BlueprintRecord },
   statuses: {
