@@ -807,16 +807,44 @@ describe("testing mode of a range", () => {
 
   describe("Windows updates", () => {
     const update = async (name: string) => (await call("update", { body: { name } })) as Told
-    const updated = () =>
-      machines().flatMap(({ name, stages }) => ([...stages.keys()].some((key) => key.startsWith("windows-update")) ? [name] : []))
+    const isUpdate = (key: string) => key.startsWith("windows-update")
+    const updated = () => machines().flatMap(({ name, stages }) => ([...stages.keys()].some(isUpdate) ? [name] : []))
+    /** The machines that an update of this name updates, once it has ended. */
+    const updatedBy = async (name: string) => {
+      for (const { vmid, stages } of machines()) change(vmid, { stages: new Map([...stages].filter(([key]) => !isUpdate(key))) })
+      const { runID } = await update(name)
+      expect(await service.end(ada, runID)).toMatchObject({ status: "success", kind: "testing-update" })
+      return updated()
+    }
 
-    it("are installed on the named machines or groups while the client does not wait", async () => {
+    it("are installed while the client does not wait", async () => {
       const { runID } = await update("LAB-ws01")
+      expect(updated()).toEqual([])
+      expect(await call("getRun", { path: { runID } })).toMatchObject({ status: "running" })
       expect(await service.end(ada, runID)).toMatchObject({ status: "success", kind: "testing-update" })
       expect(updated()).toEqual(["LAB-ws01"])
-      await service.end(ada, (await update("windows")).runID)
-      expect(updated()).toContain("LAB-dc01")
-      expect(updated()).not.toContain("LAB-web01")
+    })
+
+    it.each<readonly [string, readonly string[]]>([
+      ["LAB-ws01", ["ws01"]],
+      ["LAB-ws01,LAB-dc01", ["dc01", "ws01"]],
+      // by the system of the machine
+      ["windows", ["dc01", "files01", "ws01"]],
+      // groups of every range
+      ["LAB_test_range_dc", ["dc01"]],
+      ["LAB_windows_endpoints", ["files01", "ws01"]],
+      // a group of the configuration, with and without machines that are no Windows
+      ["offices", ["files01", "ws01"]],
+      ["web_servers,LAB-dc01", ["dc01"]],
+      ["LAB", ["dc01", "files01", "ws01"]],
+      ["all:!offices", ["dc01"]],
+      ["windows:&offices:!LAB-files01", ["ws01"]],
+    ])("are installed on the Windows machines that %s names, and on no others", async (name, expected) => {
+      const member = "role: member\n"
+      const config = service.lab.config.replaceAll(member, `${member}    ansible_groups: [offices]\n`)
+      await service.putConfig(ada, range, config)
+      expect(await service.deploy(ada, range)).toMatchObject({ status: "success" })
+      expect(await updatedBy(name)).toEqual(expected.map((host) => `LAB-${host}`))
     })
 
     it("are refused in testing mode, and if no Windows machine is named", async () => {
