@@ -1,5 +1,6 @@
 import { type RunRequest, rangeRequest } from "@rangewright/application"
 import { type RunState, type Vmid, writeDescription } from "@rangewright/domain"
+import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { goOn, runUntilDeath } from "./support/crash.ts"
@@ -178,6 +179,44 @@ describe("a machine that must stay off", () => {
     expect(powerOf(lab, "vm1")).toBe("stopped")
   })
 
+  it("one that is powered off after the deploy was aborted, at whatever moment of its start", { timeout: 120_000 }, async () => {
+    const calm = makeSimCompany()
+    const from = calm.clock.now()
+    const { steps } = await deployed(calm)
+    const role = [...steps.values()].find(({ step }) => step.key.startsWith("role:"))!
+    const { name, vmid } = simEnd(calm).vms.find((vm) => String(vm.name).endsWith(role.step.machine!))!
+    const at = role.startedAt!.getTime() - from + 1000
+    const starts = new Set<number | undefined>()
+    // its task, its boot, and the stage after that
+    for (const later of [0, 900, 1100, 1500, 2000, 2500, 3000, 4000, 5000, 8000, 15_000, 30_000, 60_000]) {
+      const lab = makeSimCompany()
+      const range = await createRange(lab)
+      const process = boot(lab)
+      lab.clock.schedule(at, () => void cutPower(lab, String(name)))
+      const { aborted, off } = await process.runPromise(
+        Effect.gen(function* () {
+          const engine = yield* RunEngine
+          const { id } = yield* engine.start(rangeRequest(range, deploy), admin)
+          yield* Effect.sleep(at + later - (lab.clock.now() - from))
+          yield* engine.cancel(id, admin)
+          const next = yield* engine.start(
+            rangeRequest(range, { kind: "power", change: "off", vmids: [vmid as Vmid], timeoutSeconds: 60 }),
+            admin,
+          )
+          return { aborted: yield* engine.wait(id), off: yield* engine.wait(next.id) }
+        }),
+      )
+      await process.runPromise(Effect.sleep("10 minutes"))
+      await process.dispose()
+      starts.add(lab.sim.calls.counts().byRoute["POST /nodes/{node}/qemu/{vmid}/status/start"])
+      expect(aborted.status).toBe("aborted")
+      expect(off.status, `aborted ${later} ms after`).toBe("success")
+      expect(simEnd(lab).vms.find((vm) => vm.name === name)?.power, `aborted ${later} ms after`).toBe("stopped")
+    }
+    // before the machine is started again, and after
+    expect([...starts]).toEqual([6, 7])
+  })
+
   it("a VM that has taken the number of a machine, and is another range's", { timeout: 60_000 }, async () => {
     const lab = makeLab(["vm1"])
     cutInRole(lab, (vmid) => {
@@ -238,5 +277,40 @@ describe("a process that dies while it starts a machine again", () => {
     }
     expect(crashes).toBeGreaterThan(20)
     expect(broken).toEqual([])
+  })
+
+  it("on the simulator as well", { timeout: 240_000 }, async () => {
+    const calm = makeSimCompany()
+    const from = calm.clock.now()
+    const { steps } = await deployed(calm)
+    const end = simEnd(calm)
+    const role = [...steps.values()].find(({ step }) => step.key.startsWith("role:"))!
+    const name = String(end.vms.find((vm) => String(vm.name).endsWith(role.step.machine!))!.name)
+    const at = role.startedAt!.getTime() - from + 1000
+    const prepared = async () => {
+      const lab = makeSimCompany()
+      const range = await createRange(lab)
+      lab.clock.schedule(at, () => void cutPower(lab, name).catch(() => undefined))
+      return { lab, range }
+    }
+    const { lab, range } = await prepared()
+    const moments: number[] = []
+    const gate = makeCrashGate(undefined, () => {
+      moments.push(lab.clock.now() - from)
+      return undefined
+    })
+    const process = boot(lab, gate)
+    expect((await startAndWait(process, range)).state.status).toBe("success")
+    await process.dispose()
+    const after = moments.findIndex((moment) => moment >= at)
+    const until = moments.findIndex((moment) => moment >= at + 60_000)
+    for (let crashAt = after; crashAt < until; crashAt += Math.ceil((until - after) / 20)) {
+      const again = await prepared()
+      const dying = makeCrashGate(crashAt)
+      const acknowledged = await runUntilDeath(again.lab, again.range, deploy, dying)
+      expect(dying.dead()).toBe(true)
+      await goOn(again.lab, again.range, deploy, acknowledged)
+      expect(simEnd(again.lab), `crashed at ${crashAt}: ${dying.trace.at(-1)}`).toEqual(end)
+    }
   })
 })

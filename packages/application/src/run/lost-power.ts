@@ -45,8 +45,14 @@ const wake = Effect.fnUntraced(function* (machine: MachineRef, { print }: Pick<S
   const wasOff = yield* isOff(machine)
   if (wasOff) yield* print(`VM ${vmid} (${mark.machine}) is powered off: it is started again\n`)
   const start = { kind: "start", machine, untilAgent: true } as const
-  const started = Effect.flatMap(hypervisor.dispatch(start), ({ token }) => hypervisor.settle(start, token))
-  const woken = yield* Effect.result(insist(started, "while-reached"))
+  const started = Effect.gen(function* () {
+    const { token } = yield* hypervisor.dispatch(start)
+    yield* hypervisor.settle({ ...start, untilAgent: false }, token)
+    return token
+  })
+  // an abort lets a start in flight settle: the next request must find the machine on, not off and about to start
+  const inFlight = Effect.flatMap(Effect.uninterruptible(started), (token) => hypervisor.settle(start, token))
+  const woken = yield* Effect.result(insist(inFlight, "while-reached"))
   if (woken._tag === "Success") return wasOff ? yield* keepSettled({ key: start.kind, action: start }, noResult) : undefined
   const { facts } = woken.failure
   // the step waits for the hypervisor itself
