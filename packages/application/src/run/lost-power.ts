@@ -16,7 +16,7 @@ export const isOff = ({ vmid, node }: Pick<MachineRef, "node" | "vmid">): Effect
     Effect.map(hypervisor.seek(vmid, node), (found) => found.type === "there" && found.power === "stopped"),
   )
 
-/** Says that a machine is off, which every step inside it needs to be on. */
+/** The fault of a step inside a machine that is off. */
 export const poweredOff = (facts: { readonly doing: string; readonly machine: string }): GuestFault =>
   new GuestFault({
     ...facts,
@@ -30,7 +30,7 @@ const orPoweredOff = Effect.fnUntraced(function* ({ action }: Step, fault: Fault
   return (yield* isOff(action.machine)) ? poweredOff(fault.facts) : fault
 })
 
-/** Fails with the better reason: a step inside a machine fails in many ways when the machine is off. */
+/** Replaces the fault by `poweredOff` if the machine is off: tools report that in many different ways. */
 export const tellingPower =
   (step: Step) =>
   <A, R>(effect: Effect.Effect<A, Fault, R>): Effect.Effect<A, Fault, Hypervisor | R> =>
@@ -50,14 +50,14 @@ const wake = Effect.fnUntraced(function* (machine: MachineRef, { print }: Pick<S
     yield* hypervisor.settle({ ...start, untilAgent: false }, token)
     return token
   })
-  // an abort lets a start in flight settle: the next request must find the machine on, not off and about to start
+  // an abort must not interrupt it: the next request would find a machine that is off but about to start
   const inFlight = Effect.flatMap(Effect.uninterruptible(started), (token) => hypervisor.settle(start, token))
   const woken = yield* Effect.result(insist(inFlight, "while-reached"))
   if (woken._tag === "Success") return wasOff ? yield* keepSettled({ key: start.kind, action: start }, noResult) : undefined
   const { facts } = woken.failure
   // the step waits for the hypervisor itself
   if (retryOf(woken.failure) === "wait") return
-  return yield* wasOff
+  return yield* (yield* isOff(machine))
     ? new HypervisorFault({
         ...facts,
         doing: `start VM ${vmid} (${mark.machine}) again`,
@@ -67,7 +67,7 @@ const wake = Effect.fnUntraced(function* (machine: MachineRef, { print }: Pick<S
     : woken.failure
 })
 
-/** The router of the machine's range if it is off, and machines are reached through it. */
+/** The range's router, if it is off and machines are reached over the network. */
 const routerThatIsOff = Effect.fnUntraced(function* ({ vmid, mark }: MachineRef) {
   const { overNetwork } = yield* GuestAutomation
   const hypervisor = yield* Hypervisor
@@ -81,9 +81,9 @@ const routerThatIsOff = Effect.fnUntraced(function* ({ vmid, mark }: MachineRef)
 })
 
 /**
- * Brings back what a step inside a machine needs when a deploy tries it again: the machine, and its range's router, are started if they
- * were turned off meanwhile. While a deploy goes on, no other request can turn a machine of its range off, so it was not the user's wish.
- * Other runs start nothing: their machines may be off for a reason. A machine that boots is waited for: a run that died may have begun its start.
+ * Prepares the retry of a step inside a machine in a deploy: starts the machine and the range's router if they were turned off, and waits
+ * until the machine's agent answers; it may be booting because a run that died had started it. No other request can turn off a machine of
+ * the range during a deploy, so the user did not ask for it. Other runs start nothing: their machines may be off on purpose (ADR 90).
  */
 export const bringBack = Effect.fnUntraced(function* ({ action }: Step, context: Pick<StepContext, "head" | "print">) {
   if (!isInside(action) || context.head.kind !== "deploy") return

@@ -35,8 +35,8 @@ export interface StepActions<out R = never> {
   /** Whether the nodes that the step needs are online. Absent: whenever the hypervisor answers. */
   readonly isReachable?: (step: Step, cluster: ObservedCluster) => boolean
   /**
-   * Called when what a step needs did not answer, before the step is tried again: brings it back. Its failure is the failure of the step.
-   * A cancel interrupts it. May be called again after a crash.
+   * Called before the retry of a step whose effect is unknown or whose machine was unreachable: restores what the step needs. If it
+   * fails, so does the step. Interrupted by a cancel. May be called again after a crash.
    */
   readonly beforeRetry?: (step: Step, context: StepContext) => Effect.Effect<void, Fault, R>
   /**

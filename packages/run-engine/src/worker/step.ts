@@ -81,7 +81,7 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
     return "retry"
   })
 
-  /** Waits for the return of what a step needs, or brings it back. */
+  /** Waits until what the step needs is reachable, and lets the kind restore it. */
   const lookAgain = Effect.fnUntraced(function* (
     step: Step,
     fault: Fault,
