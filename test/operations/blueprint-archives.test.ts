@@ -26,7 +26,9 @@ import { tar, type TarEntry, tarGz, zip } from "../contracts/content/support/arc
 
 const config = "# as written\r\nludus: []\n"
 const requirements = "---\nroles:\n  - name: pub.docker # pinned\n    version: 7.4.4\n"
-const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3])
+const png = Uint8Array.from([
+  0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1,
+])
 
 let folder: string
 let app: TestApp

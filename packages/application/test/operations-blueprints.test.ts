@@ -372,8 +372,10 @@ describe("records of blueprints", () => {
 })
 
 describe("the picture of a blueprint", () => {
-  const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3])
-  const gif = Uint8Array.from("GIF89a", (letter) => letter.charCodeAt(0))
+  const png = Uint8Array.from([
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1,
+  ])
+  const gif = Uint8Array.from("GIF89a\u0001\0\u0001\0", (letter) => letter.charCodeAt(0))
   const file = (bytes: Uint8Array, filename = "../My web.svg") => ({ filename, contentType: "image/svg+xml", bytes })
   const recordId = () => app.store.blueprints.get(web as BlueprintId)?.blueprint.recordId ?? ""
   const update = (bytes: Uint8Array | undefined, body: Record<string, unknown> = {}) =>

@@ -20,6 +20,7 @@ const start = async (userDiskBytes: number | undefined) => {
 }
 beforeEach(() => start(limit))
 
+const pngHead = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1]
 const filler = (size: number): Uint8Array => new Uint8Array(size * unit)
 const archive = (filename: string, files: MemoryFiles) => {
   const path = `/uploads/${app.artifacts.content.archives.size}`
@@ -273,7 +274,7 @@ describe("the texts and the picture of a blueprint", () => {
     await make("one", 4)
     const png = (size: number) => {
       const bytes = filler(0.2 * size)
-      bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+      bytes.set(pngHead)
       return { filename: "p.png", contentType: "image/png", bytes }
     }
     const id = [...app.store.blueprints.values()][0]?.blueprint.recordId ?? ""
@@ -289,7 +290,7 @@ describe("the texts and the picture of a blueprint", () => {
 describe("the picture of a range", () => {
   const picture = (size: number) => {
     const bytes = filler(size)
-    bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+    bytes.set(pngHead)
     return { filename: "p.png", contentType: "image/png", bytes }
   }
   const put = async (size: number, id = "LAB") => ({

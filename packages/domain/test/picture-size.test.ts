@@ -1,4 +1,4 @@
-import { pictureSizeOf, type PictureType, pictureTypeOf, pictureTypes } from "@rangewright/domain"
+import { pictureSizeOf, type PictureType, pictureTypeOf } from "@rangewright/domain"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
@@ -21,8 +21,8 @@ const cases: readonly (readonly [string, Uint8Array, PictureType, number, number
   ],
   ["lossy WebP", bytesOf("RIFF", zeros(4), "WEBPVP8 ", zeros(10), [0x20, 3, 0x58, 0x42]), "image/webp", 800, 600],
   [
-    "JPEG, whose size comes after other segments and padding",
-    bytesOf([0xff, 0xd8], [0xff, 0xe0, 0, 4, 9, 9], [0xff, 0xff, 0xff, 0xc2, 0, 11, 8, 0x03, 0x20, 0x75, 0x30]),
+    "JPEG, whose size comes after other segments",
+    bytesOf([0xff, 0xd8], [0xff, 0xe0, 0, 4, 9, 9], [0xff, 0xc2, 0, 11, 8, 0x03, 0x20, 0x75, 0x30]),
     "image/jpeg",
     30_000,
     800,
@@ -32,18 +32,24 @@ const cases: readonly (readonly [string, Uint8Array, PictureType, number, number
 describe("the size that a picture states", () => {
   it.each(cases)("%s", (_, bytes, type, width, height) => {
     expect(pictureTypeOf(bytes)).toBe(type)
-    expect(pictureSizeOf(type, bytes)).toEqual({ width, height })
+    expect(pictureSizeOf(bytes)).toEqual({ width, height })
     // from any place in a larger buffer
     const inside = new Uint8Array(bytes.length + 7)
     inside.set(bytes, 7)
-    expect(pictureSizeOf(type, inside.subarray(7))).toEqual({ width, height })
+    expect(pictureSizeOf(inside.subarray(7))).toEqual({ width, height })
   })
 
   it("is unknown where the picture ends before it, or is none", () => {
-    for (const [, bytes, type] of cases)
-      for (let end = 0; end < bytes.length - 1; end++)
-        if (type !== "image/jpeg" || end < bytes.length - 1) expect(pictureSizeOf(type, bytes.subarray(0, end))).toBeUndefined()
-    for (const type of pictureTypes) expect(pictureSizeOf(type, new Uint8Array())).toBeUndefined()
+    for (const bytes of [new Uint8Array(), bytesOf("GIF89a", [0x40]), bytesOf([0xff, 0xd8], zeros(200))])
+      expect(pictureSizeOf(bytes)).toBeUndefined()
+  })
+
+  it("is searched for near the beginning, so that large hostile pictures take no time", () => {
+    const hostile = new Uint8Array(10 * 1024 * 1024)
+    hostile.set([0xff, 0xd8, 0xff, 0xe0])
+    const [, jpeg] = cases.at(-1) ?? []
+    hostile.set(jpeg?.subarray(2) ?? [], 1024 * 1024)
+    expect(pictureSizeOf(hostile)).toBeUndefined()
   })
 
   it("is read, or not, from any bytes", () => {
@@ -51,8 +57,8 @@ describe("the size that a picture states", () => {
     const jpeg = fc.array(fc.constantFrom(0xff, 0xd8, 0xc0, 0xe0, 0, 1), { maxLength: 60 }).map((all) => [0xff, 0xd8, ...all])
     const some = fc.tuple(fc.constantFrom(...heads), fc.uint8Array({ maxLength: 40 })).map(([head, more]) => [...head, ...more])
     fc.assert(
-      fc.property(fc.oneof(jpeg, some), fc.constantFrom(...pictureTypes), (bytes, type) => {
-        const size = pictureSizeOf(type, Uint8Array.from(bytes))
+      fc.property(fc.oneof(jpeg, some), (bytes) => {
+        const size = pictureSizeOf(Uint8Array.from(bytes))
         expect(size === undefined || (size.width >= 0 && size.height >= 0)).toBe(true)
       }),
     )

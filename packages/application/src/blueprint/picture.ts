@@ -23,8 +23,9 @@ export const uploadedPicture = ({ filename, bytes }: UploadedFile): Effect.Effec
     if (bytes.length > mostPictureBytes) return yield* refused(`at most ${mostPictureBytes} bytes`)
     const type = pictureTypeOf(bytes)
     if (type === undefined) return yield* refused("a PNG, JPEG, GIF or WebP picture is needed")
-    const { width, height } = pictureSizeOf(type, bytes) ?? { width: 0, height: 0 }
-    if (Math.max(width, height) > mostPicturePixels)
-      return yield* refused(`at most ${mostPicturePixels} pixels wide and high; it is ${width} x ${height}`)
+    const size = pictureSizeOf(bytes)
+    if (size === undefined) return yield* refused("the picture is damaged: it does not say how large it is")
+    if (Math.max(size.width, size.height) > mostPicturePixels)
+      return yield* refused(`at most ${mostPicturePixels} pixels wide and high; it is ${size.width} x ${size.height}`)
     return { name: pictureName(filename, hasher.randomText(10), type), type, bytes }
   })
