@@ -1,6 +1,6 @@
 import { Forbidden } from "@rangewright/domain"
 import type { Context, Middleware } from "koa"
-import type { HttpOptions } from "./options.ts"
+import type { HttpOptions, Probes } from "./options.ts"
 import { problemOf } from "./problem.ts"
 import { reply, replyEmpty, replyProblem } from "./reply.ts"
 import type { RequestState } from "./request-state.ts"
@@ -24,7 +24,7 @@ const answerFixedPath = (ctx: Context): boolean => {
 }
 
 /** Health, readiness and metrics. They reveal nothing secret and need no credentials, so that monitors need none. */
-const answerProbe = async (ctx: Context, probes: HttpOptions["probes"]): Promise<boolean> => {
+const answerProbe = async (ctx: Context, probes: Probes): Promise<boolean> => {
   if (ctx.method !== "GET" && ctx.method !== "HEAD") return false
   switch (ctx.path) {
     case "/healthz":
@@ -48,7 +48,7 @@ const answerProbe = async (ctx: Context, probes: HttpOptions["probes"]): Promise
 /** Answers requests that are not operations. API paths pass at the cost of one comparison. */
 export const builtinRoutes = ({ probes }: HttpOptions): Middleware => {
   const answer: Middleware = async (ctx, next) => {
-    if (answerFixedPath(ctx) || (await answerProbe(ctx, probes))) return
+    if (answerFixedPath(ctx) || (probes !== undefined && (await answerProbe(ctx, probes)))) return
     return next()
   }
   return (ctx, next) => (ctx.path.startsWith("/api/v2/") && ctx.path !== internalPath ? next() : answer(ctx, next))

@@ -42,7 +42,8 @@ export interface HttpOptions {
   readonly operations: readonly Operation[]
   readonly run: Runner
   readonly observer: HttpObserver
-  readonly probes: Probes
+  /** Default: none; their paths are unknown, for a program that has its own. */
+  readonly probes?: Probes
   /** Origins whose pages may read answers. `*`: any; credentials are never allowed either way. */
   readonly corsOrigins: "*" | readonly string[]
   /** The built web page. Default: none; below `/ui` only the sessions exist. */

@@ -1,4 +1,4 @@
-import type { RecordId, RunId, UserId } from "@rangewright/domain"
+import type { RecordId, UserId } from "@rangewright/domain"
 import { CredentialHasher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
@@ -9,9 +9,6 @@ export const newRecordId: Effect.Effect<RecordId, never, CredentialHasher> = Eff
   CredentialHasher,
   (hasher) => hasher.randomText(15, recordAlphabet) as RecordId,
 )
-
-/** A fresh identity for a run; it is also the id of its entry in the log history. */
-export const newRunId: Effect.Effect<RunId, never, CredentialHasher> = Effect.map(newRecordId, (id) => id as string as RunId)
 
 /** A fresh API key, `<userID>.<40 letters and digits>`, with the hash to keep. */
 export const newApiKey = (

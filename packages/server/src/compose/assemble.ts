@@ -1,20 +1,5 @@
 import { type Database, databaseClockLayer } from "@rangewright/adapter-storage"
-import {
-  activityLayer,
-  backgroundLayer,
-  type ApiDescription,
-  handlerServicesLayer,
-  packageLooksLayer,
-  rangeEngineLayer,
-  runKinds,
-  runPlannerLayer,
-  Settings,
-  signInsLayer,
-  sourceContentsLayer,
-  type AppServices,
-  type RunPlanner,
-  type SettingsShape,
-} from "@rangewright/application"
+import { type ApiDescription, applicationLayer, type AppServices, Settings, type SettingsShape } from "@rangewright/application"
 import type {
   CredentialHasher,
   GuestFault,
@@ -34,7 +19,6 @@ import type {
   VpnServer,
 } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
-import { auditRetentionLayer } from "./audit-retention.ts"
 import type { ContentPorts } from "./content.ts"
 import type { GuestLayer } from "./guest.ts"
 import type { SubscriptionPorts } from "./subscription.ts"
@@ -74,17 +58,24 @@ export interface Parts<E> {
   readonly background: boolean
 }
 
-export type Service = AppServices | RunPlanner | Database
+export type Service = AppServices | Database
 
 /** The whole dependency graph, checked by the compiler: a missing dependency does not compile. */
-export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFault | StorageFault> => {
+export const assemble = <E>({
+  owner,
+  deployShownSeconds,
+  background,
+  auditDays,
+  ...parts
+}: Parts<E>): Layer.Layer<Service, E | GuestFault | StorageFault> => {
   const driven = Layer.mergeAll(
     Layer.provideMerge(parts.builder, Layer.merge(parts.hypervisor, parts.internet)),
     Layer.provideMerge(Layer.merge(parts.library, parts.subscription), parts.content),
     parts.description,
     parts.vpn,
-    Layer.provideMerge(packageLooksLayer, parts.packages),
+    parts.packages,
     parts.provider,
+    parts.doctor,
     // before everything else: nothing starts until the key has opened the database
   ).pipe(
     Layer.provideMerge(Layer.succeed(Settings, parts.settings)),
@@ -93,12 +84,5 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
     Layer.provideMerge(parts.storage),
   )
   const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)
-  const background = parts.background ? Layer.merge(backgroundLayer, auditRetentionLayer(parts.auditDays)) : Layer.empty
-  return background.pipe(
-    Layer.provideMerge(handlerServicesLayer),
-    Layer.provideMerge(rangeEngineLayer({ owner: parts.owner, deployShownSeconds: parts.deployShownSeconds }, runKinds)),
-    Layer.provideMerge(runPlannerLayer),
-    Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, sourceContentsLayer, parts.doctor)),
-    Layer.provideMerge(ports),
-  )
+  return Layer.provideMerge(applicationLayer({ owner, deployShownSeconds, background, auditDays }), ports)
 }

@@ -1,8 +1,7 @@
 import { type Database, keepSealedRootKey, sealingKey } from "@rangewright/adapter-storage"
 import { InvalidInput, rootUserId, type Fault } from "@rangewright/domain"
-import { newApiKey, newRecordId, newTokenKey } from "@rangewright/application"
+import { giveRootKey, newApiKey } from "@rangewright/application"
 import { CredentialHasher, SecretStore, Users } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { basename, dirname } from "node:path"
@@ -44,24 +43,10 @@ export const renewRootKey = (
   named?: string,
 ): Effect.Effect<void, Fault, CredentialHasher | Database | SecretStore | Users> =>
   Effect.gen(function* () {
-    const users = yield* Users
-    const hasher = yield* CredentialHasher
     const secrets = yield* SecretStore
-    const { key, hash } = named === undefined ? yield* newApiKey(rootUserId) : { key: named, hash: hasher.hash(named) }
+    const key = named ?? (yield* newApiKey(rootUserId)).key
     yield* keepSealedRootKey(secrets.seal(key, rootKeyContext))
-    if ((yield* users.find(rootUserId)) !== undefined) yield* users.setSecrets(rootUserId, { apiKeyHash: hash })
-    else
-      yield* users.create({
-        id: rootUserId,
-        recordId: yield* newRecordId,
-        name: "root",
-        email: "root@rangewright.internal",
-        isAdmin: true,
-        hypervisorUsername: "root",
-        hypervisorRealm: "pam",
-        secrets: { apiKeyHash: hash, sealedPassword: undefined, tokenKey: yield* newTokenKey },
-        createdAt: new Date(yield* Clock.currentTimeMillis),
-      })
+    yield* giveRootKey(key)
     yield* Effect.sync(() => writeKey(rootKeyFile(data), key))
   })
 
