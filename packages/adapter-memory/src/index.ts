@@ -1,3 +1,4 @@
+export { absentLayer, noBuilderLayer, noPackagesLayer, noProviderLayer, noSubscriptionLayer, noVpnLayer } from "./absent.ts"
 export { makeMemoryArtifacts, type MemoryArtifacts, memoryArtifactsLayer } from "./artifacts.ts"
 export { makeMemoryBuilds, memoryBuilderLayer, type MemoryBuilds, type MemoryScript } from "./builder.ts"
 export { memoryContentLayer } from "./content/content-layer.ts"

@@ -1,2 +1,2 @@
-export { noProviderLayer, oidcLayer } from "./layer.ts"
+export { oidcLayer } from "./layer.ts"
 export { issuerUrl, type OidcOptions } from "./options.ts"

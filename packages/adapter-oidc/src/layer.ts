@@ -62,17 +62,3 @@ const make = (options: OidcOptions): IdentityProvider["Service"] => {
 /** The configured provider. It is contacted only when somebody signs in. */
 export const oidcLayer = (options: OidcOptions): Layer.Layer<IdentityProvider> =>
   Layer.sync(IdentityProvider, () => make(options))
-
-const nobody = new ProviderFault({
-  doing: "sign in with an identity provider",
-  reason: "unavailable",
-  detail: "none is configured",
-  hint: "Set oidc_issuer and the other oidc_ keys.",
-})
-
-/** For installations without a provider. */
-export const noProviderLayer: Layer.Layer<IdentityProvider> = Layer.succeed(IdentityProvider, {
-  authorization: () => Effect.fail(nobody),
-  redeem: () => Effect.fail(nobody),
-  describe: Effect.fail(nobody),
-})

@@ -1,5 +1,5 @@
 export { CannotPack, KeyFileUnusable } from "./faults.ts"
-export { folderSubscriptionLayer, httpsSubscriptionLayer, noSubscriptionLayer } from "./layer.ts"
+export { folderSubscriptionLayer, httpsSubscriptionLayer } from "./layer.ts"
 export { issueLicense } from "./license/issue.ts"
 export { type SignedLicenseOptions, signedLicenseLayer } from "./license/layer.ts"
 export { packageFolderLayer, type PackageFolderOptions } from "./node-packages/folder.ts"

@@ -80,11 +80,3 @@ export const httpsSubscriptionLayer = (
       )
     : Layer.effect(SubscriptionProvider, provider(httpsRegistry(url, options), options))
 }
-
-/** For installations without a registry: nothing is offered. */
-export const noSubscriptionLayer: Layer.Layer<SubscriptionProvider> = Layer.succeed(SubscriptionProvider, {
-  list: Effect.succeed([]),
-  issuedAt: Effect.undefined,
-  fetch: (packageId) =>
-    Effect.fail(fault(`fetch package ${packageId}`, "not-found", "no registry of subscription roles is configured")),
-})

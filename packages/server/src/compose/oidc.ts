@@ -1,4 +1,5 @@
-import { noProviderLayer, oidcLayer } from "@rangewright/adapter-oidc"
+import { noProviderLayer } from "@rangewright/adapter-memory"
+import { oidcLayer } from "@rangewright/adapter-oidc"
 import type { IdentityProvider } from "@rangewright/ports"
 import type * as Layer from "effect/Layer"
 import type { Config } from "../config/config.ts"

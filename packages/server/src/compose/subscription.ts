@@ -1,10 +1,5 @@
-import { licenseLayer, openLicense } from "@rangewright/adapter-memory"
-import {
-  folderSubscriptionLayer,
-  httpsSubscriptionLayer,
-  noSubscriptionLayer,
-  signedLicenseLayer,
-} from "@rangewright/adapter-subscription"
+import { licenseLayer, noSubscriptionLayer, openLicense } from "@rangewright/adapter-memory"
+import { folderSubscriptionLayer, httpsSubscriptionLayer, signedLicenseLayer } from "@rangewright/adapter-subscription"
 import type { ContentFetcher, LicenseProvider, SubscriptionFault, SubscriptionProvider } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"

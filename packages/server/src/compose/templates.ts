@@ -1,7 +1,8 @@
+import { noBuilderLayer } from "@rangewright/adapter-memory"
 import { type BuilderFinding, builderFindings, type PackerOptions, packerLayer } from "@rangewright/adapter-packer"
 import { proxmoxAgent } from "@rangewright/adapter-proxmox"
 import { isCluster, natNetworkName } from "@rangewright/domain"
-import { type BuildFault, Hypervisor, ImageServers, TemplateBuilder } from "@rangewright/ports"
+import { type BuildFault, Hypervisor, ImageServers, type TemplateBuilder } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
@@ -10,15 +11,10 @@ import { diskStorage, proxmoxTls } from "./proxmox-parts.ts"
 import { toolOptions } from "./tools.ts"
 
 /** The built-in simulator's machines cannot have anything installed in them. */
-const noBuilder = Layer.succeed(TemplateBuilder, {
-  available: Effect.succeed({
-    available: false as const,
-    because: ["the built-in simulator is the hypervisor, which has no real machines"],
-    hint: "Set proxmox_url. The simulator has the templates of public labs; simulator_templates adds further ones.",
-  }),
-  build: ({ template }) => Effect.die(new Error(`nothing can build ${template}`)),
-  clear: () => Effect.void,
-})
+const noBuilder = noBuilderLayer(
+  "the built-in simulator is the hypervisor, which has no real machines",
+  "Set proxmox_url. The simulator has the templates of public labs; simulator_templates adds further ones.",
+)
 
 export const packerOptions = (config: Config, data: string): Omit<PackerOptions, "hypervisor" | "bridge"> => ({
   folder: join(data, "template-builds"),

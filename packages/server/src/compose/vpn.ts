@@ -1,22 +1,12 @@
+import { noVpnLayer } from "@rangewright/adapter-memory"
 import { sshShell } from "@rangewright/adapter-proxmox"
 import { localShell, wireguardServer, type WireguardOptions } from "@rangewright/adapter-wireguard"
-import { type ShellCommand, VpnFault, VpnServer } from "@rangewright/ports"
+import { type ShellCommand, VpnServer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { Config } from "../config/config.ts"
 import { readNamedFile } from "./named-file.ts"
-
-const nobody = Effect.fail(
-  new VpnFault({
-    doing: "check the VPN's server",
-    reason: "refused",
-    detail: "the configuration has none, so you have to enter its peers by hand",
-    hint: "Set wireguard_server.",
-  }),
-)
-
-const none: VpnServer["Service"] = { available: false, observe: nobody, apply: () => nobody, obstacles: () => nobody }
 
 /** Programs that need root. */
 const privileged: ReadonlySet<string> = new Set(["nft", "wg"])
@@ -38,7 +28,7 @@ const overSsh = (config: Config, key: string) =>
 export const bindVpn = (config: Config): Layer.Layer<VpnServer> => {
   switch (config.wireguardServer) {
     case "none":
-      return Layer.succeed(VpnServer, none)
+      return noVpnLayer
     case "local":
       return Layer.sync(VpnServer, () => wireguardServer({ interface: config.wireguardInterface, shell: localShell }))
     case "ssh":
