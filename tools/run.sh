@@ -152,8 +152,7 @@ case $cmd in
   pack) # tarballs of the library packages in ./artifacts
     case ${1:-} in -h | --help) say "pack: writes the tarballs of the library packages into $root/artifacts; npm install artifacts/*.tgz installs them"; exit 0 ;; esac
     mkdir -p artifacts
-    libraries="domain ports run-engine application adapter-memory embed host-tools
-      adapter-crypto adapter-git adapter-http adapter-proxmox adapter-storage adapter-subscription"
+    libraries=$(ls packages | grep -vx -e server -e web)
     "$bin/tsc" -b $(for p in $libraries; do echo "packages/$p"; done)
     for p in $libraries; do
       # pnpm brings the licence by itself, but not where a source is called license.ts
