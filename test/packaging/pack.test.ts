@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from "node:child_process"
+import { execFileSync, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,6 +12,8 @@ const minutes = 60_000
 let project: string
 
 const examples = readdirSync(join(root, "examples/embed")).filter((file) => file.endsWith(".ts"))
+/** Serves until it is told to stop, with packages that need the service's version of Node. */
+const service = "serve-the-api.ts"
 /** The oldest versions that packages promise, those in between, and that of the service. */
 const nodes = { 20: "20.20.2", 22: "22.23.3" } as const
 const olderCompiler = "5.9.3"
@@ -113,13 +116,42 @@ test.each(["20", "22", String(process.versions.node.split(".")[0])])(
     const node = existsSync(other) ? other : process.execPath
     expect(run(node, ["--version"], project)).toMatch(new RegExp(`^v${major}\\.`, "u"))
     const printed = new Map(
-      examples.map((example) => [example, run(node, [join("out", example.replace(/\.ts$/u, ".js"))], project)]),
+      examples
+        .filter((example) => example !== service)
+        .map((example) => [example, run(node, [join("out", example.replace(/\.ts$/u, ".js"))], project)]),
     )
     expect([...printed].filter(([, text]) => text.trim() === "")).toEqual([])
     expect(printed.get("plan-a-range.ts")).toContain("Plan for range LAB")
     expect(printed.get("read-a-catalog.ts")).toMatch(/not_installed/u)
   },
 )
+
+test("a service of another program serves the whole API beside its own routes, until it is told to stop", async () => {
+  const data = mkdtempSync(join(project, "data-"))
+  const child = spawn(process.execPath, [join("out", service.replace(/\.ts$/u, ".js"))], {
+    cwd: project,
+    env: { ...process.env, DATA: data },
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  try {
+    const [line] = (await once(child.stdout, "data")) as [Buffer]
+    const url = line.toString().trim()
+    const key = readFileSync(join(data, "root-key"), "utf8")
+    const user = { userID: "ANN", name: "Ann", email: "ann@lab.example", isAdmin: true }
+    const made = await fetch(`${url}/api/v2/user`, {
+      method: "POST",
+      headers: { "X-API-KEY": key, "Content-Type": "application/json" },
+      body: JSON.stringify(user),
+    })
+    expect(await made.json()).toMatchObject({ userID: "ANN" })
+    // it has no probes
+    expect((await fetch(`${url}/healthz`)).status).toBe(404)
+    expect(await (await fetch(`${url}/labs`)).json()).toEqual([{ id: "ANN", name: "Default range of Ann" }])
+  } finally {
+    child.kill("SIGTERM")
+  }
+  expect((await once(child, "exit"))[0]).toBe(0)
+})
 
 test("a tarball has everything needed and nothing of the workspace", () => {
   for (const name of readdirSync(artifacts)) {
