@@ -2,6 +2,7 @@ import { pino, type Logger } from "pino"
 import * as Cause from "effect/Cause"
 import * as EffectLogger from "effect/Logger"
 import type * as Layer from "effect/Layer"
+import { withoutSecrets } from "./without-secrets.ts"
 
 export type Log = Logger
 
@@ -26,14 +27,16 @@ const forPeople = (line: string): string => {
   return `${new Date(time).toISOString().slice(11, 19)} \u001b[${colours[label]}m${label.padEnd(5)}\u001b[0m ${msg ?? ""}\u001b[90m${rest}\u001b[0m\n`
 }
 
-/** Names whose values are never logged, at any depth up to two. */
-const secretNames = ["password", "apiKey", "authorization", "token", "secret", "tokenSecret", "cookie", "x-api-key"]
-const redact = { paths: secretNames.flatMap((n) => [`["${n}"]`, `*["${n}"]`, `*.*["${n}"]`]), censor: "[secret]" }
-
 /** The service's log on standard error, one line for each event; standard output is left to commands. */
 export const makeLog = (options: { readonly level: string; readonly format: "auto" | "json" | "text" }): Log => {
   const text = options.format === "text" || (options.format === "auto" && process.stderr.isTTY)
-  const settings = { level: options.level, base: null, redact }
+  const settings = {
+    level: options.level,
+    base: null,
+    formatters: { log: (facts: object) => withoutSecrets(facts) as Record<string, unknown> },
+    // errors are plain facts by then
+    serializers: { err: (shown: unknown) => shown },
+  }
   return text
     ? pino(settings, { write: (line: string) => void process.stderr.write(forPeople(line)) })
     : pino(settings, pino.destination({ fd: 2, sync: true }))
@@ -44,7 +47,7 @@ export const effectLog = (log: Log): Layer.Layer<never> =>
   EffectLogger.layer([
     EffectLogger.make(({ logLevel, message, cause }) => {
       const words = Array.isArray(message) ? message : [message]
-      const facts = words.filter((w): w is object => typeof w === "object" && w !== null)
+      const facts = words.filter((w) => typeof w === "object").map((w) => (w instanceof Error ? { err: w } : w))
       const line = words.filter((w) => typeof w !== "object").join(" ")
       const fields = Object.assign({}, ...facts, cause.reasons.length > 0 ? { cause: Cause.pretty(cause) } : {}) as object
       if (logLevel === "Error" || logLevel === "Fatal") log.error(fields, line)
