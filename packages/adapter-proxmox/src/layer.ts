@@ -16,6 +16,7 @@ import { makeClient } from "./client/client.ts"
 import { makeCredentials, serviceAccountOf } from "./client/credentials.ts"
 import { makeExchange } from "./client/exchange.ts"
 import { httpsTransport } from "./client/https-transport.ts"
+import { usableAuth } from "./client/usable-auth.ts"
 import { makeMachineConsole } from "./console/machine-console.ts"
 import { guestProgramAutomation } from "./guest/guest-program.ts"
 import { makeHypervisor } from "./hypervisor/hypervisor.ts"
@@ -33,6 +34,7 @@ import { makeWatcher } from "./tasks/watcher.ts"
 const attempts = 3
 
 const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
+  const auth = yield* Effect.sync(() => usableAuth(options.auth))
   const endpoints = yield* Effect.acquireRelease(
     Effect.sync(() =>
       options.transport === undefined ? options.urls.map((url) => httpsTransport(url, options.tls)) : [options.transport],
@@ -41,7 +43,7 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
   )
   if (endpoints.length === 0) return yield* Effect.die(new RangeError("no URL of a Proxmox node is given"))
   const exchange = makeExchange(endpoints, { slowPerNode: options.slowPerNode ?? 2, quickPerNode: options.quickPerNode ?? 6 })
-  const client = makeClient(exchange, makeCredentials(options.auth, exchange), {
+  const client = makeClient(exchange, makeCredentials(auth, exchange), {
     timeoutSeconds: options.timeoutSeconds ?? 60,
     attempts,
   })
@@ -57,7 +59,7 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
   const networks = makeHypervisorNetwork(client, awaitTask, { defaultNode: options.defaultNode })
   const hypervisor = makeHypervisor(client, awaitTask, identity, networks, { cloneSeconds: 3600, agentSeconds })
   const builds = options.builds ?? ordinaryPlaces
-  const access = makeHypervisorAccess(client, serviceAccountOf(options.auth), { downloads: builds.nodeDownloads })
+  const access = makeHypervisorAccess(client, serviceAccountOf(auth), { downloads: builds.nodeDownloads })
   return Context.make(Hypervisor, timed(hypervisor)).pipe(
     Context.add(HypervisorNetwork, timed(networks)),
     Context.add(HypervisorAccess, timed(access)),

@@ -10,7 +10,10 @@ import { encodeForm } from "./form.ts"
 import { readReply, refusalText } from "./reply.ts"
 import type { PveMethod } from "./transport.ts"
 
-/** How the service authenticates. A token is preferred: it needs no renewal and can have exactly the rights that are needed. */
+/**
+ * How the service authenticates. A token is preferred: it needs no renewal and can have exactly the rights that are needed. What reading a
+ * secret from a file leaves around it is ignored (`usableAuth`).
+ */
 export type PveAuth =
   /** `id` is `user@realm!name`. */
   | { readonly type: "token"; readonly id: string; readonly secret: Redacted.Redacted }
