@@ -12,6 +12,12 @@ export interface ConsoleRef {
   readonly range: RangeId
 }
 
+/**
+ * The response to a VNC challenge of 16 bytes by a viewer with this password: `CredentialHasher.vncAnswer`, passed in because an adapter
+ * does not use another one's port.
+ */
+export type VncAnswer = (password: string, challenge: Uint8Array) => Uint8Array
+
 /** The screens and keyboards of machines. */
 export class MachineConsole extends Context.Service<
   MachineConsole,
@@ -24,8 +30,8 @@ export class MachineConsole extends Context.Service<
     /**
      * Connects to a machine's screen until the scope is closed. The channel carries RFB 3.8 (RFC 6143) after the security handshake: the
      * next bytes are the viewer's ClientInit and the machine's ServerInit. Fails as `check` does, and when the hypervisor provides no
-     * screen.
+     * screen. `answer` is for a hypervisor that asks the service for a password.
      */
-    readonly open: (machine: ConsoleRef) => Effect.Effect<ByteChannel, HypervisorFault, Scope.Scope>
+    readonly open: (machine: ConsoleRef, answer: VncAnswer) => Effect.Effect<ByteChannel, HypervisorFault, Scope.Scope>
   }
 >()("rangewright/MachineConsole") {}

@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type { SealBroken } from "./faults.ts"
+import type { VncAnswer } from "./machine-console.ts"
 
 /** Hashes API keys: keyed SHA-256, hex. */
 export class CredentialHasher extends Context.Service<
@@ -24,7 +25,7 @@ export class CredentialHasher extends Context.Service<
      * The response of a VNC viewer with this password to a 16-byte challenge (RFC 6143, 7.2.2). Only the first eight characters of the
      * password count.
      */
-    readonly vncAnswer: (password: string, challenge: Uint8Array) => Uint8Array
+    readonly vncAnswer: VncAnswer
   }
 >()("rangewright/CredentialHasher") {}
 

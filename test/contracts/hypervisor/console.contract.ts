@@ -1,3 +1,4 @@
+import { vncAnswer } from "@rangewright/adapter-crypto"
 import type { MachineRef, RangeId } from "@rangewright/domain"
 import { type ByteChannel, exactly, HypervisorAccess, MachineConsole } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -48,7 +49,7 @@ export const consoleContract = (hypervisor: HypervisorUnderTest): void => {
       world.run(
         Effect.gen(function* () {
           const consoles = yield* MachineConsole
-          return [yield* reasonOf(consoles.check(ref)), yield* reasonOf(Effect.scoped(consoles.open(ref)))]
+          return [yield* reasonOf(consoles.check(ref)), yield* reasonOf(Effect.scoped(consoles.open(ref, vncAnswer)))]
         }),
       )
 
@@ -59,7 +60,7 @@ export const consoleContract = (hypervisor: HypervisorUnderTest): void => {
         Effect.gen(function* () {
           const consoles = yield* MachineConsole
           yield* consoles.check(consoleOf(ref))
-          const [one, other] = [yield* consoles.open(consoleOf(ref)), yield* consoles.open(consoleOf(ref))]
+          const [one, other] = [yield* consoles.open(consoleOf(ref), vncAnswer), yield* consoles.open(consoleOf(ref), vncAnswer)]
           const { name, rest } = yield* nameOf(one)
           expect((yield* nameOf(other)).name).toBe(name)
           expect(name).toContain(String(ref.vmid))
@@ -86,7 +87,7 @@ export const consoleContract = (hypervisor: HypervisorUnderTest): void => {
         Effect.scoped(
           Effect.gen(function* () {
             yield* perform(startOf(ref))
-            const channel = yield* MachineConsole.use((consoles) => consoles.open(consoleOf(ref)))
+            const channel = yield* MachineConsole.use((consoles) => consoles.open(consoleOf(ref), vncAnswer))
             const { rest } = yield* nameOf(channel)
             yield* end
             while ((yield* rest.receive) !== undefined);

@@ -54,7 +54,7 @@ export const makeMachineConsole = (client: PveClient): Context.Service.Shape<typ
             `Add ${privilege} to its role; docs/guides/install.md lists the commands.`,
           )
       }),
-    open: (machine) =>
+    open: (machine, answer) =>
       Effect.gen(function* () {
         const doing = doingFor(machine)
         const node = yield* running(machine, doing)
@@ -71,7 +71,7 @@ export const makeMachineConsole = (client: PveClient): Context.Service.Shape<typ
           failure(doing, "failed", message, hint),
         )
         // before 8.0 no password is generated, and the ticket serves as one
-        return yield* Effect.mapError(pastSecurity(channel, text(proxy, "password") ?? ticket), (detail) =>
+        return yield* Effect.mapError(pastSecurity(channel, text(proxy, "password") ?? ticket, answer), (detail) =>
           failure(doing, "failed", detail, "Check that the machine still runs, and try again."),
         )
       }).pipe(

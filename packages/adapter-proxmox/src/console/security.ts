@@ -1,6 +1,5 @@
-import { type ByteChannel, exactly } from "@rangewright/ports"
+import { type ByteChannel, exactly, type VncAnswer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { vncAnswer } from "./vnc-answer.ts"
 
 const none = 1
 const byPassword = 2
@@ -25,7 +24,7 @@ const readReason = (take: (count: number) => Effect.Effect<Uint8Array | undefine
  * The client side of an RFB handshake up to the end of security (RFC 6143, 7.1); returns the channel from there on. Fails with a
  * description of what went wrong.
  */
-export const pastSecurity = (channel: ByteChannel, password: string): Effect.Effect<ByteChannel, string> =>
+export const pastSecurity = (channel: ByteChannel, password: string, answer: VncAnswer): Effect.Effect<ByteChannel, string> =>
   Effect.gen(function* () {
     const { take, rest } = exactly(channel)
     const need = (count: number, what: string) =>
@@ -41,7 +40,7 @@ export const pastSecurity = (channel: ByteChannel, password: string): Effect.Eff
     const type = [byPassword, none].find((one) => types.includes(one))
     if (type === undefined) return yield* Effect.fail(`its console requires an unknown kind of login (${[...types].join(", ")})`)
     yield* channel.send(Uint8Array.of(type))
-    if (type === byPassword) yield* channel.send(vncAnswer(password, yield* need(16, "it asked for the password")))
+    if (type === byPassword) yield* channel.send(answer(password, yield* need(16, "it asked for the password")))
     const result = yield* need(4, "it answered the password")
     if (result.some((byte) => byte !== 0))
       return yield* Effect.fail(`its console refused the password: ${yield* readReason(take)}`)

@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
 
   /** For the holder of a ticket, any refusal by the hypervisor means that the console is not available. */
   const screenOf = (place: ConsoleRef) =>
-    Effect.mapError(consoles.open(place), (fault) =>
+    Effect.mapError(consoles.open(place, hasher.vncAnswer), (fault) =>
       fault.kind === "unavailable"
         ? fault
         : new Failed({ what: fault.message, hint: "Ask for a new ticket (GET /vm/console/ticket)." }),
