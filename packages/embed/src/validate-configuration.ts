@@ -1,5 +1,6 @@
 import { checkRangeConfig, type ConfigIssue, parseRangeConfig, type RangeFacts } from "@rangewright/domain/range"
 import * as Result from "effect/Result"
+import { rangeId } from "./ids.ts"
 import { requireKinds } from "./invalid.ts"
 
 /** What is known about the installation that the range is for. Absent facts are not checked. */
@@ -36,14 +37,14 @@ const namesOf = (fact: string, names: Iterable<string> | undefined): ReadonlySet
 
 /**
  * All errors and warnings of a range configuration (YAML). Never throws because of the text; throws `InvalidInputError` for a value of the
- * wrong type.
+ * wrong type, and for a range ID that is none.
  */
 export const validateConfiguration = (yaml: string, facts: ConfigurationFacts = {}): ConfigurationReport => {
   requireKinds("validateConfiguration", { yaml, facts }, { yaml: "text", facts: "object" })
-  const { rangeId = "LAB", rangeNumber = 1, nodes, defaults = {} } = facts
+  const { rangeId: id = "LAB", rangeNumber = 1, nodes, defaults = {} } = facts
   requireKinds(
     "validateConfiguration: facts",
-    { rangeId, rangeNumber, nodes: nodes === undefined ? [] : nodes, defaults },
+    { rangeId: id, rangeNumber, nodes: nodes === undefined ? [] : nodes, defaults },
     { rangeId: "text", rangeNumber: "number", nodes: "objects", defaults: "object" },
   )
   const templates = namesOf("templates", facts.templates)
@@ -55,7 +56,7 @@ export const validateConfiguration = (yaml: string, facts: ConfigurationFacts = 
   const problems = [
     ...parsed.success.warnings,
     ...checkRangeConfig(parsed.success, {
-      rangeId,
+      rangeId: rangeId(id),
       rangeNumber,
       templates,
       roles: knowsRoles ? { names: new Set(roles), collections: new Set(collections) } : undefined,
