@@ -36,6 +36,16 @@ it("refuses a database in memory, and makes no file of that name", async () => {
   expect(existsSync(":memory:")).toBe(false)
 })
 
+it.each(["nonsense", "mysql://lab@127.0.0.1/lab", "postgres://lab:topsecret@127.0.0.1", ""])(
+  "refuses %j as the URL of a server, and says what one is",
+  async (databaseUrl) => {
+    const fault = await openingFails({ databaseUrl })
+    expect(fault).toBeInstanceOf(StorageFault)
+    expect(String(fault)).toContain("its URL is not postgres://user:password@host/database")
+    expect(JSON.stringify(fault) + String(fault)).not.toContain("topsecret")
+  },
+)
+
 it("says why a server cannot be reached, and never shows its password", async () => {
   const fault = await openingFails({ databaseUrl: "postgres://somebody:topsecret@127.0.0.1:1/nothing" })
   expect(fault).toBeInstanceOf(StorageFault)

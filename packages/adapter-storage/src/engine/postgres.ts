@@ -1,6 +1,6 @@
 import { Migrator } from "@mikro-orm/migrations"
 import { MikroORM } from "@mikro-orm/postgresql"
-import type { StorageFault } from "@rangewright/ports"
+import { StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { CompiledQuery, sql } from "kysely"
@@ -76,8 +76,10 @@ export const postgresLayer = (
   Layer.effect(
     Database,
     Effect.gen(function* () {
-      const opened = <A>(open: () => Promise<A>) =>
-        Effect.tryPromise({ try: open, catch: (cause) => storageFault("open the database", cause) })
+      const doing = "open the database"
+      if (!/^postgres(?:ql)?:\/\/[^/]*\/./u.test(url))
+        return yield* new StorageFault({ doing, because: "its URL is not postgres://user:password@host/database" })
+      const opened = <A>(open: () => Promise<A>) => Effect.tryPromise({ try: open, catch: (cause) => storageFault(doing, cause) })
       const orm = yield* Effect.acquireRelease(
         opened(() => postgresOrm(url, migrations, stalledAfter)),
         (made) => Effect.promise(() => made.close()),
