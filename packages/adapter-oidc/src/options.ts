@@ -1,3 +1,4 @@
+import { isThisHost } from "@rangewright/domain"
 import type { Dial, Resolve } from "@rangewright/host-tools"
 
 /** The provider, and how it is reached. */
@@ -25,7 +26,7 @@ export interface OidcOptions {
 export const timeoutOf = ({ timeoutMillis = 10_000 }: OidcOptions): number => timeoutMillis
 
 /** Whether a provider may be used without TLS: nobody can intercept on the same host. */
-export const isOnThisHost = (url: URL): boolean => /^(?:localhost|127\.[\d.]+|\[::1\])$/u.test(url.hostname)
+export const isOnThisHost = (url: URL): boolean => isThisHost(url.hostname)
 
 /** The issuer's URL, normalised; undefined when it is not valid. */
 export const issuerUrl = (text: string): URL | undefined => {

@@ -32,6 +32,11 @@ describe("credentials as a file holds them", () => {
 
 describe("credentials that cannot be any", () => {
   it.each<[string, PveAuth, string]>([
+    [
+      "a secret as plain text",
+      { type: "token", id: "lab@pve!service", secret: "0a1b2c3d" as never },
+      "auth.secret is not Redacted",
+    ],
     ["no secret", token("\n"), "auth.secret is empty"],
     ["a secret of two lines", token("0a1b2c3d\nsecond"), "auth.secret contains spaces"],
     ["the id of a user", token("0a1b2c3d", "lab@pve"), "auth.id is not user@realm!name"],

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http"
 import { once } from "node:events"
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net"
 import { afterEach, describe, expect, it } from "vitest"
-import { httpsTransport, type PveRequest, TransportFailure } from "../src/index.ts"
+import { httpsTransport, type PveRequest, type PveTls, TransportFailure } from "../src/index.ts"
 
 const closing: (() => void)[] = []
 afterEach(() => closing.splice(0).forEach((close) => close()))
@@ -128,6 +128,19 @@ describe("a transport", () => {
     const request: PveRequest = { method: "POST", path: "/", headers: {}, body: "", timeoutMs: 50 }
     const failure = await failureOf(transport.send(request, new AbortController().signal))
     expect(failure).toMatchObject({ delivered: false, message: "no connection within 0.05 s" })
+  })
+
+  it("refuses plain HTTP to another host, and names what would be sent", () => {
+    const problem = '"http://pve1.example:8006" would send the credentials unencrypted: write https://pve1.example:8006'
+    expect(() => httpsTransport("http://pve1.example:8006")).toThrow(new RangeError(problem))
+  })
+
+  it.each<[PveTls, string]>([
+    [{ fingerprint: "AB:CD" }, "tls.fingerprint is not the SHA-256 of a certificate, 32 bytes in hex"],
+    [{ fingerprint: ["AB".repeat(32), ""] }, "tls.fingerprint is not the SHA-256 of a certificate, 32 bytes in hex"],
+    [{ ca: "/etc/pve/pve-root-ca.pem" }, "tls.ca is not a certificate in PEM"],
+  ])("refuses a trust that no certificate satisfies: %j", (trust, problem) => {
+    expect(() => httpsTransport("https://pve1.example:8006", trust)).toThrow(new RangeError(problem))
   })
 
   it.each(["ftp://pve", "not a url", "", "pve1.example:8006", "192.0.2.1:8006"])(

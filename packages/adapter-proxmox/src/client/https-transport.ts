@@ -1,3 +1,4 @@
+import { isThisHost } from "@rangewright/domain"
 import { timingSafeEqual } from "node:crypto"
 import * as http from "node:http"
 import * as https from "node:https"
@@ -82,12 +83,16 @@ class PinnedAgent extends https.Agent {
   }
 }
 
-/** An agent that connects to a node and verifies its certificate as `trust` says. */
+/** An agent that connects to a node and verifies its certificate as `trust` says; throws a RangeError when nothing satisfies that. */
 export const proxmoxAgent = (base: string, trust: PveTls): http.Agent => {
   const url = new URL(base)
+  const pins = trust.fingerprint === undefined ? undefined : [trust.fingerprint].flat()
+  if (pins?.every((pin) => hexBytes(pin).length === 32) === false)
+    throw new RangeError("tls.fingerprint is not the SHA-256 of a certificate, 32 bytes in hex")
+  if (trust.ca?.includes("-----BEGIN CERTIFICATE-----") === false) throw new RangeError("tls.ca is not a certificate in PEM")
   const keep = { keepAlive: true, timeout: idleMs, maxSockets: 16 }
   if (url.protocol === "http:") return new http.Agent(keep)
-  if (trust.fingerprint !== undefined) return new PinnedAgent([trust.fingerprint].flat(), keep)
+  if (pins !== undefined) return new PinnedAgent(pins, keep)
   if (trust.insecure === true) return new https.Agent({ ...keep, rejectUnauthorized: false })
   return new https.Agent(trust.ca === undefined ? keep : { ...keep, ca: trust.ca })
 }
@@ -119,12 +124,14 @@ const receive = (
 }
 
 /**
- * Sends requests to one node over HTTPS, or plain HTTP when the URL says so. Rejects with a `TransportFailure`; a time-out, a reset and a
+ * Sends requests to one node over HTTPS, or plain HTTP to this host when the URL says so. Rejects with a `TransportFailure`; a time-out, a reset and a
  * truncated answer count as delivered.
  */
 export const httpsTransport = (base: string, trust: PveTls = {}): PveTransport => {
   const url = URL.canParse(base) ? new URL(base) : undefined
   if (url?.protocol !== "https:" && url?.protocol !== "http:") throw new RangeError(`"${base}" is not an https or http URL`)
+  if (url.protocol === "http:" && !isThisHost(url.hostname))
+    throw new RangeError(`"${base}" would send the credentials unencrypted: write https://${url.host}`)
   const agent = proxmoxAgent(base, trust)
   const client = url.protocol === "http:" ? http : https
   const send = (request: PveRequest, signal: AbortSignal): Promise<PveAnswer> =>

@@ -3,7 +3,7 @@ import { parse } from "yaml"
 import { fileProblem } from "./file-problem.ts"
 import { environmentName, type Key, readSecretFile } from "./key.ts"
 import { rangeDefaultsProblems } from "./range-defaults.ts"
-import { isGitScheme, parseNetwork, parseProxies, similar } from "@rangewright/domain"
+import { isGitScheme, isThisHost, parseNetwork, parseProxies, similar } from "@rangewright/domain"
 import { isAbsolute } from "node:path"
 import { keys, type Keys } from "./keys.ts"
 import { packagesProblems } from "./node-packages.ts"
@@ -118,8 +118,9 @@ const hypervisorUrlProblems = (url: string): readonly string[] => {
   if (!URL.canParse(url) || !/^https?:/u.test(url)) return [`proxmox_url: ${url} is not a valid https URL, ${example}`]
   const { protocol, hostname, host } = new URL(url)
   // plain HTTP only for a simulator on this host: anywhere else the token would be sent unencrypted
-  const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/u.test(hostname)
-  return protocol === "https:" || isHere ? [] : [`proxmox_url: ${url} would send the token unencrypted: write https://${host}`]
+  return protocol === "https:" || isThisHost(hostname)
+    ? []
+    : [`proxmox_url: ${url} would send the token unencrypted: write https://${host}`]
 }
 
 /** Rules between keys. */

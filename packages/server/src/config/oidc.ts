@@ -1,6 +1,6 @@
 import { issuerUrl } from "@rangewright/adapter-oidc"
 import type { SingleSignOn } from "@rangewright/application"
-import { isDnsName } from "@rangewright/domain"
+import { isDnsName, isThisHost } from "@rangewright/domain"
 import type { Keys } from "./keys.ts"
 
 /** The configuration keys for sign-in with an identity provider. */
@@ -12,7 +12,7 @@ const anyDomain = "*"
 const isReturnAddress = (text: string): boolean => {
   const url = URL.parse(text)
   if (url === null || url.username !== "" || url.password !== "" || url.hash !== "") return false
-  return url.protocol === "https:" || (url.protocol === "http:" && /^(?:localhost|127\.[\d.]+|\[::1\])$/u.test(url.hostname))
+  return url.protocol === "https:" || (url.protocol === "http:" && isThisHost(url.hostname))
 }
 
 /** Only an origin: the path is chosen by the service. */
