@@ -2,6 +2,13 @@ import { expect, test } from "vitest"
 import { createSimulator } from "../src/index.ts"
 import { createLab } from "./support/client.ts"
 
+test.each<[number | readonly string[]]>([[0], [-1], [[]], [["a b"]], [["pve1", "pve1"]]])(
+  "a cluster of %j is refused",
+  (nodes) => {
+    expect(() => createSimulator({ nodes })).toThrow(/nodes must be a number from 1, or distinct names of hosts/u)
+  },
+)
+
 test("a node reports its services, counters, log and capabilities", async () => {
   const lab = createLab()
   const services = (await lab.ok("GET", "/nodes/pve/services")) as { service: string; state: string }[]

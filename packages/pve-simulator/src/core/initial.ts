@@ -97,7 +97,7 @@ const rootUser = (options: InitialOptions): User => ({
 
 /** Creates a new cluster: nodes, storages, root with one token, the pool SHARED; no guests. */
 export const initialState = (options: InitialOptions): State => {
-  const names = typeof options.nodes === "number" ? nodeNames(options.nodes) : options.nodes
+  const names = nodeNames(options.nodes)
   const random = seededRandom(options.seed)
   const cluster = names.length > 1
   const disks = cluster
@@ -143,7 +143,14 @@ export const initialState = (options: InitialOptions): State => {
   }
 }
 
-const nodeNames = (count: number): string[] => (count === 1 ? ["pve"] : Array.from({ length: count }, (_, i) => `pve${i + 1}`))
+const isHostName = (name: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/iu.test(name)
+
+const nodeNames = (nodes: InitialOptions["nodes"]): readonly string[] => {
+  const names = nodes === 1 ? ["pve"] : typeof nodes === "number" ? Array.from({ length: nodes }, (_, i) => `pve${i + 1}`) : nodes
+  if (names.length === 0 || new Set(names).size < names.length || !names.every(isHostName))
+    throw new RangeError(`nodes must be a number from 1, or distinct names of hosts, not ${JSON.stringify(nodes)}`)
+  return names
+}
 
 /** A secret of a new simulator, derived from its seed. */
 export const seededSecret = (seed: number, purpose: string): string => {
