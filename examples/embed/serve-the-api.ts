@@ -1,8 +1,8 @@
 /**
  * Serve the whole API from your own Node service, beside its own routes.
  *
- * Everything is durable except the hypervisor, which is a simulator here: for a real one, see adapter-proxmox's README, and give it
- * `playbookLayer` of adapter-ansible, which works inside machines.
+ * Everything is durable except the hypervisor, which is a simulator here. For a real one, see adapter-proxmox's README, and put
+ * `Layer.provideMerge(playbookLayer({ … }))` of adapter-ansible, which works inside machines, between the application and the ports.
  */
 import { galaxyInstallerLayer, libraryLayer } from "@rangewright/adapter-ansible"
 import { cryptoLayer, loadOrCreateKey } from "@rangewright/adapter-crypto"

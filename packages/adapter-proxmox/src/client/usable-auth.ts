@@ -16,7 +16,7 @@ const require = (holds: boolean, problem: string): void => {
 export const usableAuth = (auth: PveAuth): PveAuth => {
   if (auth.type === "password") {
     require(Redacted.isRedacted(auth.password), "auth.password is not Redacted: give Redacted.make(text)")
-    const [username, password] = [auth.username.trim(), Redacted.value(auth.password).replace(/[\r\n]+$/u, "")]
+    const [username, password] = [auth.username.trim(), Redacted.value(auth.password).replace(/\r?\n$/u, "")]
     require(userId.test(username), "auth.username is not user@realm")
     require(password !== "", "auth.password is empty")
     return { type: "password", username, password: Redacted.make(password) }
