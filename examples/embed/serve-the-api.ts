@@ -77,5 +77,5 @@ server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1", () => {
 // requests in flight are answered, and runs stop between two steps: the next start continues them
 process.once("SIGTERM", () => {
   app.stop()
-  server.close(() => void runtime.dispose())
+  server.close(() => void app.end(2_000).then(() => runtime.dispose()))
 })

@@ -12,6 +12,7 @@ import { answerFailure, operationHandler } from "./operation-handler.ts"
 import type { HttpOptions } from "./options.ts"
 import { formOfPath, problemOf, type ProblemForm } from "./problem.ts"
 import { replyProblem } from "./reply.ts"
+import { requestFibers } from "./request-fibers.ts"
 import type { RequestState } from "./request-state.ts"
 import type { Upgrade } from "./encode/socket.ts"
 import { pathOfOperation, routesOf } from "./routes.ts"
@@ -29,6 +30,11 @@ export interface HttpApp {
   readonly upgrade: (request: IncomingMessage, connection: Duplex, head: Buffer) => void
   /** From now on every answer closes its connection, and open event streams end. In-flight requests are answered. */
   readonly stop: () => void
+  /**
+   * Interrupts requests that still run although their clients have left; call it when no connection is left, before the services of `run`
+   * end. Resolves when they have cleaned up or the time is over, with the number of those that had not finished.
+   */
+  readonly end: (withinMillis: number) => Promise<number>
 }
 
 /**
@@ -60,7 +66,9 @@ const tooMany = JSON.stringify({
 })
 const tooManyOpening = `HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/json\r\nContent-Length: ${tooMany.length}\r\nConnection: close\r\n\r\n${tooMany}`
 
-export const httpApp = (options: HttpOptions): HttpApp => {
+export const httpApp = (given: HttpOptions): HttpApp => {
+  const requests = requestFibers(given.run)
+  const options = { ...given, run: requests.run }
   const streams = new Set<() => void>()
   const upgrades = new WeakMap<IncomingMessage, Upgrade>()
   const opening = new Set<Duplex>()
@@ -114,5 +122,6 @@ export const httpApp = (options: HttpOptions): HttpApp => {
       stopping = true
       for (const end of streams) end()
     },
+    end: requests.end,
   }
 }

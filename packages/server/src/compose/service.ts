@@ -23,7 +23,6 @@ import { nextKeyFile } from "./key-files.ts"
 import { readNamedFile } from "./named-file.ts"
 import { openPort } from "./open-port.ts"
 import { readiness } from "./readiness.ts"
-import { requestFibers } from "./request-fibers.ts"
 import { ensureRootKey, type RootKeyState } from "./root-key.ts"
 import { useTemporaryFolder } from "./temporary-folder.ts"
 import { T, type AppRuntime } from "./tokens.ts"
@@ -143,13 +142,12 @@ export const startService = async (config: Config): Promise<RunningService> => {
     // it runs another program, so nothing waits for it
     runtime.runFork(tellWhatIsMissing(log))
     const tls = await certificateOf(config, folder)
-    const requests = requestFibers(Effect.runForkWith(context))
+    const ui = await loadUi(config.webFolder ?? usualWebFolder, { strictTransport: isStrict(config) })
+    const app = httpOf(container, config, runtime, Effect.runForkWith(context), ui)
     closers.push(async () => {
-      const left = await requests.end(cleanUpGrace)
+      const left = await app.end(cleanUpGrace)
       if (left > 0) log.warn({ left }, "requests did not finish in time: their changes may be incomplete")
     })
-    const ui = await loadUi(config.webFolder ?? usualWebFolder, { strictTransport: isStrict(config) })
-    const app = httpOf(container, config, runtime, requests.run, ui)
     const listeners: Listener[] = [await openPort("port", app, { host: config.host, port: config.port, tls })]
     closers.push(async () => void (await Promise.all(listeners.map((l) => l.close(requestGrace)))))
     if (config.adminPort !== undefined)

@@ -1,9 +1,9 @@
-import type { Runner } from "@rangewright/adapter-http"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import type { Runner } from "./options.ts"
 
-/** The fibers of requests: a disconnecting client does not end them, so the service must, while their resources are still open. */
+/** The fibers of requests: a disconnecting client does not end them, so the program must, while their resources are still open. */
 export interface RequestFibers {
   readonly run: Runner
   /** Interrupts those still running, and returns when they have cleaned up or the time is over; returns how many had not finished. */

@@ -1,7 +1,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
-import { requestFibers } from "../src/compose/request-fibers.ts"
+import { requestFibers } from "../src/request-fibers.ts"
 
 const fibersOfNothing = () => requestFibers((effect) => Effect.runFork(effect as Effect.Effect<never>))
 
