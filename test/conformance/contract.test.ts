@@ -9,6 +9,8 @@ import { describe, expect, it } from "vitest"
 import { contractIsThere, inContract, operationsOf, readContracts, sharedFolder, whyNoContract } from "./contract.ts"
 import { startWholeService } from "./service.ts"
 
+const contracts = readContracts()
+const document = openApiDocument(operations, { version: "0.0.0" })
 const offered = new Set(operations.map(({ id }) => id))
 
 describe("the operations", () => {
