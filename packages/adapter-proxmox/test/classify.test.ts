@@ -75,6 +75,20 @@ const rows: readonly Row[] = [
   },
   {
     status: 500,
+    call: "POST /pools",
+    text: "cfs-lock 'file-user_cfg' error: pve cluster filesystem not online.",
+    verdict: "away",
+    again: "long",
+  },
+  {
+    status: 500,
+    call: "POST /pools",
+    text: "error during cfs-locked 'file-user_cfg' operation: 'file-user_cfg'-locked command timed out - aborting",
+    verdict: "unknown-effect",
+    reading: "away",
+  },
+  {
+    status: 500,
     call: `GET ${vm}/config`,
     text: "hostname lookup 'x' failed - failed to get address info",
     verdict: "away",
@@ -180,6 +194,10 @@ describe("the end of a task", () => {
   const ends: readonly (readonly [string, Verdict])[] = [
     ["clone failed: can't lock file '/var/lock/pve-manager/pve-storage-local' - got timeout", "locked"],
     ["cfs-lock 'storage-vmstore' error: got lock request timeout", "locked"],
+    // 60 s of work under the cluster's lock were not enough: a part of it may be done
+    ["clone failed: 'storage-nfs'-locked command timed out - aborting", "unknown-effect"],
+    ["cfs-lock 'storage-nfs' error: 'storage-nfs'-locked command timed out - aborting", "unknown-effect"],
+    ["cfs-lock 'storage-nfs' error: pve cluster filesystem not online.", "unknown-effect"],
     ["VM is locked (backup)", "locked"],
     ["unable to create VM 101: config file already exists", "taken"],
     ["Configuration file 'nodes/pve/qemu-server/999.conf' does not exist", "not-found"],

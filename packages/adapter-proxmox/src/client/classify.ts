@@ -29,10 +29,16 @@ const rules: readonly Rule[] = [
     again: "long",
   },
   {
-    text: /ipcc_send_rec|Transport endpoint is not connected|unable to load access control list/iu,
+    text: /ipcc_send_rec|Transport endpoint is not connected|unable to load access control list|cluster filesystem not online/iu,
     verdict: "away",
     hint: "The node's cluster file system (pmxcfs) does not answer; check the service pve-cluster on the node.",
     again: "long",
+  },
+  {
+    // work under a lock of the cluster may take 60 s, and is interrupted then, wherever it is
+    text: /-locked command timed out/iu,
+    verdict: "unknown-effect",
+    hint: "The hypervisor interrupted the change after 60 s under the cluster's lock: its storage or cluster network is slow. It is repeated.",
   },
   {
     text: /pve-storage-|cfs-lock 'storage-/iu,
