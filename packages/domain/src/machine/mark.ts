@@ -3,7 +3,7 @@ import { type Hardware, readHardware } from "./hardware.ts"
 
 /**
  * Our mark on a VM, stored in its description next to the groups that inventories read (JSON with `groups`). No mutating call is made to a
- * VM whose mark does not name the expected range and machine.
+ * VM whose mark does not name the expected range and machine. People may write notes above and below this line.
  */
 export interface MachineMark {
   readonly range: RangeId
@@ -20,18 +20,6 @@ export interface MachineDescription {
   readonly groups: readonly string[]
   readonly mark: MachineMark | undefined
 }
-
-export const writeDescription = (mark: MachineMark, groups: readonly string[]): string =>
-  JSON.stringify({
-    groups,
-    rangewright: {
-      range: mark.range,
-      machine: mark.machine,
-      ...(mark.template === undefined ? {} : { template: mark.template }),
-      ...(mark.adopted === true ? { adopted: true } : {}),
-      ...(mark.undisguised === undefined ? {} : { undisguised: mark.undisguised }),
-    },
-  })
 
 const asText = (u: unknown): string | undefined => (typeof u === "string" && u !== "" ? u : undefined)
 const asRecord = (u: unknown): Record<string, unknown> =>
@@ -54,26 +42,64 @@ export const isServiceDescription = (text: string): boolean => {
   return typeof value === "object" && value !== null && Object.keys(value).every((key) => key === "groups")
 }
 
-/** Reads a description; any other text than our JSON has no mark. */
-export const readDescription = (text: string): MachineDescription => {
-  const record = asRecord(parseDescription(text))
-  const groups = Array.isArray(record["groups"]) ? record["groups"].filter((g): g is string => typeof g === "string") : []
-  const own = asRecord(record["rangewright"])
+const markIn = (value: unknown): MachineMark | undefined => {
+  const own = asRecord(asRecord(value)["rangewright"])
   const range = asText(own["range"])
   const machine = asText(own["machine"])
-  if (range === undefined || machine === undefined) return { groups, mark: undefined }
+  if (range === undefined || machine === undefined) return undefined
   const template = asText(own["template"])
   const undisguised = own["undisguised"] === undefined ? undefined : readHardware(own["undisguised"])
   return {
-    groups,
-    mark: {
-      range: range as RangeId,
-      machine,
-      ...(template === undefined ? {} : { template }),
-      ...(own["adopted"] === true ? { adopted: true } : {}),
-      ...(undisguised === undefined ? {} : { undisguised }),
-    },
+    range: range as RangeId,
+    machine,
+    ...(template === undefined ? {} : { template }),
+    ...(own["adopted"] === true ? { adopted: true } : {}),
+    ...(undisguised === undefined ? {} : { undisguised }),
   }
+}
+
+/** Our JSON in a description, and the lines that people wrote around it. */
+interface Parts {
+  readonly json: unknown
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+}
+
+/** Our JSON is the whole description, or its only line with a mark: two of them prove nothing. */
+const partsOf = (text: string): Parts | undefined => {
+  const whole = parseDescription(text)
+  if (whole !== undefined) return { json: whole, before: [], after: [] }
+  const lines = text.split("\n")
+  const marked = lines.flatMap((line, at) => {
+    const json = line.startsWith("{") ? parseDescription(line) : undefined
+    return markIn(json) === undefined ? [] : [{ json, at }]
+  })
+  const [ours, ...others] = marked
+  if (ours === undefined || others.length > 0) return undefined
+  return { json: ours.json, before: lines.slice(0, ours.at), after: lines.slice(ours.at + 1) }
+}
+
+/** Reads a description; a text without our JSON has no mark. */
+export const readDescription = (text: string): MachineDescription => {
+  const json = partsOf(text)?.json
+  const { groups } = asRecord(json)
+  return { groups: Array.isArray(groups) ? groups.filter((g): g is string => typeof g === "string") : [], mark: markIn(json) }
+}
+
+/** `existing`: the description that the VM has. What people wrote around our line in it stays. */
+export const writeDescription = (mark: MachineMark, groups: readonly string[], existing = ""): string => {
+  const { before, after } = partsOf(existing) ?? { before: [], after: [] }
+  const ours = JSON.stringify({
+    groups,
+    rangewright: {
+      range: mark.range,
+      machine: mark.machine,
+      ...(mark.template === undefined ? {} : { template: mark.template }),
+      ...(mark.adopted === true ? { adopted: true } : {}),
+      ...(mark.undisguised === undefined ? {} : { undisguised: mark.undisguised }),
+    },
+  })
+  return [...before, ours, ...after].join("\n")
 }
 
 export const carriesMark = (description: string, expected: MachineMark): boolean => {

@@ -1,4 +1,5 @@
 import type { Vmid } from "../access/ids.ts"
+import { type MachineMark, readDescription, writeDescription } from "../machine/mark.ts"
 import { olderClaims, passesForAnother } from "../range/naming.ts"
 import type { DesiredMachine, DesiredRange } from "./desired.ts"
 import { type Identified, unsureHint } from "./identify.ts"
@@ -70,6 +71,19 @@ const obstacleTo = (
   return {
     code: "not-ours",
     message: `a VM named ${machine.name} is in the pool ${range.id} (VM ${other.vmid} on ${other.node}) and does not carry our mark for it`,
-    hint: "Rename or remove it, or give the machine another name: the service never changes it.",
+    hint: lostMarkHint(world, { range: range.id, machine: machine.name }, other.vmid),
   }
+}
+
+/** For a VM that has a machine's name but not its mark. If it has the machine's VMID too, probably its notes were replaced. */
+const lostMarkHint = ({ reservations, details }: DeployInput["world"], mark: MachineMark, vmid: Vmid): string => {
+  const detail = details.get(vmid)
+  const otherwise = "rename or remove it, or give the machine another name: the service never changes it."
+  const isProbablyOurs =
+    reservations.get(mark.machine) === vmid &&
+    detail?.template === false &&
+    readDescription(detail.description).mark === undefined
+  return isProbablyOurs
+    ? `If it is this machine and only its notes were changed, add this line to the notes of VM ${vmid} in Proxmox:\n${writeDescription(mark, [])}\nOtherwise ${otherwise}`
+    : `R${otherwise.slice(1)}`
 }
