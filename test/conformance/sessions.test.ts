@@ -330,7 +330,9 @@ describe("with a session", () => {
     const stamp = async () => {
       await Effect.runPromise(
         Fiber.await(
-          service.run(Effect.map(Activity, (activity) => void seen.push(String(activity.lastOfRange("R1" as never)?.getTime())))),
+          service.run(
+            Effect.map(Activity, (activity) => void seen.push(String(activity.lastOfRange("R1" as never)?.at.getTime()))),
+          ),
         ),
       )
       return seen.at(-1)

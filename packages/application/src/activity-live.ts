@@ -2,7 +2,7 @@ import type { RangeId, UserId } from "@rangewright/domain"
 import { Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Activity } from "./activity.ts"
+import { Activity, type RangeUse } from "./activity.ts"
 
 /** Interval between writes: a crash loses at most the stamps of this time. */
 const writeEvery = "10 seconds"
@@ -12,7 +12,7 @@ const make = Effect.gen(function* () {
   const ranges = yield* Ranges
   const ofUsers = new Map<UserId, Date>()
   const ofRanges = new Map<RangeId, Date>()
-  const latest = new Map<RangeId, Date>()
+  const latest = new Map<RangeId, RangeUse>()
   const kept = new Map<RangeId, string>()
 
   const write = <K>(pending: Map<K, Date>, touch: (stamps: ReadonlyMap<K, Date>) => Effect.Effect<void, unknown>) =>
@@ -33,9 +33,9 @@ const make = Effect.gen(function* () {
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(writeEvery), flush)))
   return Activity.of({
     user: (id, at) => void ofUsers.set(id, at),
-    range: (id, at) => {
-      ofRanges.set(id, at)
-      latest.set(id, at)
+    range: (id, use) => {
+      ofRanges.set(id, use.at)
+      latest.set(id, use)
     },
     lastOfRange: (id) => latest.get(id),
     keptOn: (id, because) => void (because === undefined ? kept.delete(id) : kept.set(id, because)),

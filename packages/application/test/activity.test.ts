@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest"
 const user = "AB" as UserId
 const range = "LAB" as RangeId
 const at = (second: number) => new Date(second * 1000)
+const use = (second: number) => ({ at: at(second), by: user, request: "GET /range" })
 
 /** Only what stamps need: a store that records every write and fails while it is broken. */
 const recorder = () => {
@@ -35,7 +36,7 @@ describe("stamps of activity", () => {
       Effect.gen(function* () {
         activity.user(user, at(1))
         activity.user(user, at(2))
-        activity.range(range, at(3))
+        activity.range(range, use(3))
         yield* TestClock.adjust("9 seconds")
         expect(writes).toEqual([])
         yield* TestClock.adjust("1 second")
@@ -58,9 +59,9 @@ describe("stamps of activity", () => {
       Effect.gen(function* () {
         store.broken = true
         activity.user(user, at(1))
-        activity.range(range, at(1))
+        activity.range(range, use(1))
         yield* TestClock.adjust("10 seconds")
-        activity.range(range, at(2))
+        activity.range(range, use(2))
         store.broken = false
         yield* TestClock.adjust("10 seconds")
       }),
@@ -73,8 +74,8 @@ describe("stamps of activity", () => {
     await run(layer, (activity) =>
       Effect.sync(() => {
         expect(activity.lastOfRange(range)).toBeUndefined()
-        activity.range(range, at(5))
-        expect(activity.lastOfRange(range)).toEqual(at(5))
+        activity.range(range, use(5))
+        expect(activity.lastOfRange(range)).toEqual(use(5))
       }),
     )
   })

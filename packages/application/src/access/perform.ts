@@ -70,8 +70,12 @@ const refuseSession = ({ does, refusesSession }: Operation, session: Session | u
         }),
       )
 
-/** Whether the request counts as use of the range. Reads in a session do not: a page that is left open polls forever. */
-const isUse = ({ mutates }: Operation, session: Session | undefined): boolean => session === undefined || mutates
+/**
+ * Whether the request counts as use of the range. Reads in a session or with a key for reading do not: pages that are left open and
+ * dashboards poll forever.
+ */
+const isUse = ({ mutates, passive }: Operation, { session, key }: Admission): boolean =>
+  mutates || (!passive && session === undefined && key?.scope.kind !== "read")
 
 const refuseKey = ({ does }: Operation, { id }: ScopedKey, because: string) =>
   new Forbidden({
@@ -131,8 +135,13 @@ function* admit(
   const activity = yield* Activity
   const now = new Date(yield* Clock.currentTimeMillis)
   activity.user(caller.id, now)
-  if (admission.range !== undefined && caller.id !== rootUserId && isUse(operation, admission.session))
-    activity.range(admission.range.id, now)
+  if (admission.range !== undefined && caller.id !== rootUserId && isUse(operation, admission))
+    activity.range(admission.range.id, {
+      at: now,
+      by: caller.id,
+      request: `${operation.route.method} ${operation.route.path}`,
+      keyId: key?.id,
+    })
 }
 
 /** Most characters of a value in an entry: the caller chooses what is in a path. */

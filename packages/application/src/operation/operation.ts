@@ -179,6 +179,8 @@ export interface Operation {
    * It changes or hands out something outside of the store, where no transaction covers both: its audit entry is written before it begins.
    */
   readonly recordedFirst: boolean
+  /** Calling it is no use of the range. */
+  readonly passive: boolean
   /** It hands out credentials, or changes access rights: scoped keys are refused. */
   readonly wholeKeyOnly: boolean
   /** Sessions are refused: a session would become a key that outlives it. */
@@ -295,6 +297,7 @@ export interface Declaration<
   /** Default: every method but GET. */
   readonly mutates?: boolean
   readonly recordedFirst?: true
+  readonly passive?: true
   readonly wholeKeyOnly?: true
   readonly conditional?: true
   readonly refusesSession?: true
@@ -343,6 +346,7 @@ export const operation = <
     target: declared.target,
     mutates,
     recordedFirst: declared.recordedFirst ?? false,
+    passive: declared.passive ?? false,
     refusesSession: declared.refusesSession ?? false,
     wholeKeyOnly: declared.wholeKeyOnly ?? false,
     conditional: declared.conditional ?? false,

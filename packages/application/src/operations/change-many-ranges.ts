@@ -118,7 +118,7 @@ export const changeManyRanges = operation({
     200: "the runs that were begun, and why none was for the other ranges",
     400: `the body is malformed; no range is named, or more than ${mostRanges}`,
   },
-  handle: ({ body: { action, rangeIDs, name = "" }, user }) =>
+  handle: ({ body: { action, rangeIDs, name = "" }, caller, user }) =>
     Effect.gen(function* () {
       const activity = yield* Activity
       const items = yield* itemsOf(`${action} many ranges`, "rangeIDs", rangeIDs)
@@ -131,7 +131,11 @@ export const changeManyRanges = operation({
               const range = yield* item === ""
                 ? Effect.fail(new Conflict({ what: "No range is named" }))
                 : rangeOfBody(item, undefined, user)
-              activity.range(range.id, new Date(yield* Clock.currentTimeMillis))
+              activity.range(range.id, {
+                at: new Date(yield* Clock.currentTimeMillis),
+                by: caller.id,
+                request: "POST /bulk",
+              })
               return yield* begin[action](range, user, name)
             }),
           ).pipe(Effect.map((result) => ({ item, result }))),

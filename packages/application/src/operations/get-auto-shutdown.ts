@@ -11,6 +11,8 @@ export const getAutoShutdown = operation({
   access: "range-access",
   tier: "enterprise",
   target: "range",
+  // who asks when it ends must not move the end
+  passive: true,
   output: { type: "json", schema: AutoShutdown },
   statuses: { 200: "the idle times in force, and how the timer stands" },
   handle: ({ range }) => shownTimer(range),

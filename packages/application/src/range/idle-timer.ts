@@ -1,7 +1,7 @@
 import { idleEnd, lastUse, type Range, rangeSubject } from "@rangewright/domain"
 import { type RangeMachine, RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { Activity } from "../activity.ts"
+import { Activity, type RangeUse } from "../activity.ts"
 import { Settings } from "../settings.ts"
 
 /** How long a range has been idle, and when it is shut down. */
@@ -11,6 +11,8 @@ export interface IdleTimer {
   /** The run that changes the range: it does not count as idle meanwhile. */
   readonly run: RunRecord | undefined
   readonly idleSince: Date
+  /** The request since which it is idle; undefined: something else came later, or this process does not know. */
+  readonly lastUse: RangeUse | undefined
   /** The earliest time at which it is shut down, unless it is used; undefined: never. */
   readonly endsAt: Date | undefined
 }
@@ -23,11 +25,13 @@ export const idleTimer = Effect.fnUntraced(function* (
   const journal = yield* RunJournal
   const { inactivityShutdown } = yield* Settings
   const [last] = yield* journal.list({ subject: rangeSubject(range.id), limit: 1 })
-  const idleSince = lastUse(range, activity.lastOfRange(range.id), last?.endedAt)
+  const use = activity.lastOfRange(range.id)
+  const idleSince = lastUse(range, use?.at, last?.endedAt)
   return {
     running: machines.filter(({ power }) => power === "running"),
     run: last?.status === "running" ? last : undefined,
     idleSince,
+    lastUse: use?.at.getTime() === idleSince.getTime() ? use : undefined,
     endsAt: idleEnd(range, inactivityShutdown, idleSince),
   }
 })

@@ -13,9 +13,14 @@ export const shownTimer = Effect.fnUntraced(function* (range: Range) {
   const journal = yield* RunJournal
   const machines = yield* Machines
   const { inactivityShutdown } = yield* Settings
-  const { running, run, idleSince, endsAt } = yield* idleTimer(range, yield* machines.ofRange(range.id))
+  const { running, run, idleSince, lastUse, endsAt } = yield* idleTimer(range, yield* machines.ofRange(range.id))
   if (running.length === 0)
-    return autoShutdown(range, inactivityShutdown, { idleSince: undefined, stopsAt: undefined, keptAliveBy: [] })
+    return autoShutdown(range, inactivityShutdown, {
+      idleSince: undefined,
+      lastUse: undefined,
+      stopsAt: undefined,
+      keptAliveBy: [],
+    })
   const now = yield* Clock.currentTimeMillis
   const other = yield* journal.active(installation)
   const { stayOnUntil } = range
@@ -33,6 +38,7 @@ export const shownTimer = Effect.fnUntraced(function* (range: Range) {
   ]
   return autoShutdown(range, inactivityShutdown, {
     idleSince: run === undefined ? idleSince : undefined,
+    lastUse: run === undefined ? lastUse : undefined,
     stopsAt: run === undefined ? endsAt : undefined,
     keptAliveBy,
   })
