@@ -16,6 +16,7 @@ import { type Finding, warn } from "./finding.ts"
 import { checkHypervisor } from "./hypervisor-checks.ts"
 import { checkInside } from "./inside-checks.ts"
 import { checkKms } from "./kms-checks.ts"
+import { checkLeftovers } from "./leftover-checks.ts"
 import { checkCertificate } from "./certificate-checks.ts"
 import { checkDataFolder, checkHost } from "./local-checks.ts"
 import { checkProvider } from "./oidc-checks.ts"
@@ -38,6 +39,13 @@ const accessFindings = async (config: Config, { hypervisor, inStore }: Inspected
     : inStore(checkAccess.pipe(Effect.provide(hypervisor.layer), Effect.provideService(Settings, settingsOf(config)))).catch(
         (fault: Error) => [notCompared(fault)],
       )
+
+const leftoverFindings = async (config: Config, { hypervisor, inStore }: Inspected): Promise<readonly Finding[]> =>
+  inStore === undefined
+    ? []
+    : inStore(checkLeftovers(config).pipe(Effect.provide(hypervisor.layer))).catch((fault: Error) => [
+        warn("leftovers", fault.message, "Check the service's log, and run this again when the service is up."),
+      ])
 
 const storedForVpn = Effect.gen(function* () {
   const records = yield* VpnRecords
@@ -82,6 +90,7 @@ export const inspect = async (config: Config, inspected: Inspected): Promise<rea
   return [
     ...findings,
     ...(hypervisor.kind === "proxmox" && isReachable ? await accessFindings(config, inspected) : []),
+    ...(hypervisor.kind === "proxmox" && isReachable ? await leftoverFindings(config, inspected) : []),
     ...(await vpnFindings(config, inspected)),
     ...(await kmsFindings(config, inspected)),
     ...(await Effect.runPromise(packages)),

@@ -1,0 +1,67 @@
+import { ownTag, readDescription } from "@rangewright/domain"
+import { Hypervisor, HypervisorNetwork, Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { Config } from "../config/config.ts"
+import { type Finding, ok, warn } from "./finding.ts"
+
+const what = "leftovers"
+const linesAtMost = 10
+/** A VM is read for each; there are more only where something is very wrong, and then the first of them say it. */
+const readAtMost = 500
+
+/**
+ * Looks for machines and networks with the service's mark whose range it does not know: nothing else shows them, and they use memory, disk
+ * and VMIDs forever. A restored backup, `begin-anew` and machines taken out of their pool leave such. Changes nothing.
+ */
+export const checkLeftovers = ({
+  vmidFrom,
+  vmidTo,
+}: Pick<Config, "vmidFrom" | "vmidTo">): Effect.Effect<readonly Finding[], never, Hypervisor | HypervisorNetwork | Ranges> =>
+  Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
+    const network = yield* HypervisorNetwork
+    // before the ranges: those of machines that exist are stored by then
+    const cluster = yield* hypervisor.observe
+    const networks = yield* network.observe
+    const stored = yield* (yield* Ranges).list()
+    const known = new Set<string>(stored.map(({ id }) => id))
+    const candidates = cluster.machines.filter(
+      ({ template, pool, tags, vmid }) =>
+        !template && (pool === undefined || !known.has(pool)) && (tags.includes(ownTag) || (vmid >= vmidFrom && vmid <= vmidTo)),
+    )
+    const read = yield* Effect.forEach(
+      candidates.slice(0, readAtMost),
+      // one that cannot be read, or is gone by now, is not told of
+      ({ node, vmid }) => Effect.option(hypervisor.detail(node, vmid)),
+      { concurrency: 4 },
+    )
+    const machines = read.flatMap((detail) => {
+      if (detail._tag === "None") return []
+      const { description, name, node, vmid } = detail.value
+      const range = readDescription(description).mark?.range
+      return range === undefined || known.has(range) ? [] : [`${name} (VM ${vmid} on ${node}, range ${range})`]
+    })
+    const left = networks.flatMap(({ spec, ours }) => {
+      const range = (spec.type === "vnet" ? spec.alias : spec.comment).trim().split(/\s+/u)[1]
+      return !ours || range === undefined || known.has(range) ? [] : [`${spec.name} (range ${range})`]
+    })
+    const found = [...told("machine", machines), ...told("network", left)]
+    return found.length === 0 ? [ok(what, "every machine and network with the service's mark belongs to a range")] : found
+  }).pipe(
+    Effect.catch(({ message, hint }) =>
+      Effect.succeed([warn(what, message, hint ?? "Check the service's log, and run this again when the service is up.")]),
+    ),
+  )
+
+const told = (kind: "machine" | "network", names: readonly string[]): readonly Finding[] => {
+  if (names.length === 0) return []
+  const shown = names.slice(0, linesAtMost).join(", ")
+  const more = names.length > linesAtMost ? `, and ${names.length - linesAtMost} more` : ""
+  return [
+    warn(
+      what,
+      `${names.length} ${kind}${names.length === 1 ? "" : "s"} with the service's mark belong${names.length === 1 ? "s" : ""} to no range of this installation: ${shown}${more}`,
+      "The service never changes them. If no other installation uses this hypervisor, remove them in Proxmox.",
+    ),
+  ]
+}
