@@ -46,6 +46,7 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
   const client = makeClient(exchange, makeCredentials(auth, exchange), {
     timeoutSeconds: options.timeoutSeconds ?? 60,
     attempts,
+    measured: options.measured,
   })
   const awaitTask = yield* makeWatcher(client, {
     fastestSeconds: options.fastestPollSeconds ?? 0.25,

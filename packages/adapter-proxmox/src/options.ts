@@ -1,5 +1,6 @@
 import type { NodeShell } from "@rangewright/ports"
 import type * as Context from "effect/Context"
+import type { MeasuredCall } from "./client/client.ts"
 import type { PveAuth } from "./client/credentials.ts"
 import type { PveTls } from "./client/https-transport.ts"
 import type { PveTransport } from "./client/transport.ts"
@@ -30,6 +31,8 @@ export interface ProxmoxOptions {
   readonly slowestPollSeconds?: number | undefined
   /** What template builds may use: storages for disks and images, and the NAT network (local-lvm, local; vmbr1000). */
   readonly builds?: BuildPlaces | undefined
+  /** Called after each request that was sent to the API. */
+  readonly measured?: ((call: MeasuredCall) => void) | undefined
   /** How much faster than real time the hypervisor's clock runs (1): a simulator's speed. All waits are shortened accordingly. */
   readonly timeScale?: number | undefined
   /** Longest wait for a guest's agent after a start (900). */

@@ -55,6 +55,30 @@ describe("a read", () => {
   })
 })
 
+describe("each request", () => {
+  it("is measured with its method and its result, retries and logins included", async () => {
+    const answers: readonly Scripted[] = [connectionError("ECONNRESET"), { status: 401 }, { json: { data: null } }]
+    const { transport } = scriptedNode((_, nth) => answers[nth - 1] ?? {})
+    const exchange = makeExchange([transport], { slowPerNode: 2, quickPerNode: 6 })
+    const seen: string[] = []
+    const client = makeClient(exchange, makeCredentials(token, exchange), {
+      timeoutSeconds: 5,
+      attempts: 3,
+      measured: ({ method, result, seconds }) => void seen.push(`${method} ${result} ${seconds >= 0}`),
+    })
+    await runFast(Effect.exit(client.get("/version", {}, doing)))
+    const busy = scriptedNode(() => refusing("can't lock file '/x' - got timeout"))
+    const other = makeExchange([busy.transport], { slowPerNode: 2, quickPerNode: 6 })
+    const changing = makeClient(other, makeCredentials(token, other), {
+      timeoutSeconds: 5,
+      attempts: 2,
+      measured: ({ method, result }) => void seen.push(`${method} ${result}`),
+    })
+    await runFast(Effect.exit(changing.put("/pools", {}, doing)))
+    expect(seen).toEqual(["GET away true", "GET unauthenticated true", "PUT locked", "PUT locked"])
+  })
+})
+
 const refusing = (message: string): Scripted => ({ status: 500, json: { data: null, message } })
 
 describe("a node that refuses for some seconds", () => {

@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { beforeEach, describe, expect, test, vi } from "vitest"
+import { parse } from "yaml"
 import { DataFolderError, openDataFolder } from "../src/compose/data-folder.ts"
 import type { RunningService } from "../src/compose/service.ts"
 import { T } from "../src/compose/tokens.ts"
@@ -142,5 +143,33 @@ describe("the composition", () => {
     const metrics = await (await fetch(`${plainUrl}/metrics`)).text()
     expect(metrics).toContain("rangewright_runs_active 0")
     expect(metrics).toContain("rangewright_hypervisor_away 0")
+    expect(metrics).toContain("rangewright_run_oldest_seconds 0")
+    expect(metrics).toMatch(/^rangewright_hypervisor_call_seconds_count\{method="GET",result="ok"\} [1-9]/mu)
+  })
+
+  test("its metrics say which runs ended, so that an alert can name what fails", async () => {
+    const service = await start()
+    const headers = { "X-API-KEY": await addUser(service) }
+    const deploy = await fetch(`${service.plainUrl}/api/v2/range/deploy`, { method: "POST", headers })
+    expect(deploy.status).toBe(200)
+    const ended = /^rangewright_runs_ended_last_hour\{kind="deploy",status="success"\} 1$/mu
+    const metricsNow = async () => (await fetch(`${service.plainUrl}/metrics`)).text()
+    await vi.waitFor(async () => expect(await metricsNow()).toMatch(ended), { timeout: 20_000, interval: 200 })
+  })
+
+  test("the example's alerts use only metrics that it has", async () => {
+    const { plainUrl } = await start()
+    const metrics = await (await fetch(`${plainUrl}/metrics`)).text()
+    const rules = readFileSync(new URL("../../../examples/prometheus-alerts.yml", import.meta.url), "utf8")
+    const { groups } = parse(rules) as { readonly groups: readonly { readonly rules: readonly object[] }[] }
+    for (const rule of groups.flatMap((group) => group.rules))
+      expect(rule).toMatchObject({
+        alert: expect.any(String),
+        expr: expect.any(String),
+        annotations: { summary: expect.stringMatching(/\.$/u) },
+      })
+    const used = new Set(rules.match(/\brangewright_\w+/gu))
+    expect(used.size).toBeGreaterThan(4)
+    for (const name of used) expect(metrics).toContain(`# TYPE ${name.replace(/_(?:count|bucket|sum)$/u, "")} `)
   })
 })

@@ -1,4 +1,4 @@
-import { HypervisorFault } from "@rangewright/ports"
+import { HypervisorFault, monotonicMillis } from "@rangewright/ports"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -47,11 +47,20 @@ export interface PveClient {
   readonly socket: (endpoint: number, path: string, params: Params, call: Call) => Effect.Effect<OpenSocket, HypervisorFault>
 }
 
+/** One request and its result: `ok`, or what its failure means. */
+export interface MeasuredCall {
+  readonly method: PveMethod
+  readonly result: "ok" | Verdict
+  readonly seconds: number
+}
+
 export interface ClientOptions {
   /** Longest wait for one answer. A node gives up on another node after 30 s. */
   readonly timeoutSeconds: number
   /** How often a request is sent in total when its answers are lost; twice as often when it is refused at once for a temporary reason. */
   readonly attempts: number
+  /** Called after each request that was sent. */
+  readonly measured?: ((call: MeasuredCall) => void) | undefined
 }
 
 /** Result of sending a request once. `again`: it certainly had no effect, or is a read. */
@@ -63,6 +72,13 @@ type Outcome =
 interface Missed {
   readonly fault: HypervisorFault | GuestSilent
   readonly again: Patience
+}
+
+const resultOf = (outcome: Outcome): MeasuredCall["result"] => {
+  if (outcome.type === "reply") return "ok"
+  if (outcome.type === "refused") return "unauthenticated"
+  if (outcome.fault instanceof GuestSilent) return outcome.fault.off ? "guest-off" : "silent-guest"
+  return outcome.fault.facts.reason
 }
 
 /** Six tries spread over eight seconds, which is enough for a node's cluster file system to restart. */
@@ -155,7 +171,9 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
   ): Effect.fn.Return<Reply, Missed> {
     for (let renewed = false; ; renewed = true) {
       const authorization = yield* Effect.mapError(credentials.headers(method), notLoggedIn)
+      const began = yield* monotonicMillis
       const outcome = yield* once(method, path, params, call, authorization)
+      options.measured?.({ method, result: resultOf(outcome), seconds: ((yield* monotonicMillis) - began) / 1000 })
       if (outcome.type === "reply") return outcome.reply
       if (outcome.type === "fault") return yield* Effect.fail(outcome)
       if (!renewed && (yield* Effect.mapError(credentials.renew(authorization), notLoggedIn))) continue

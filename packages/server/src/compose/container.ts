@@ -9,7 +9,7 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import { Container, ContainerModule } from "inversify"
 import type { Config } from "../config/config.ts"
 import { effectLog, makeLog, type Log } from "../observe/log.ts"
-import { makeMetrics } from "../observe/metrics.ts"
+import { makeMetrics, type Metrics } from "../observe/metrics.ts"
 import { version } from "../version.ts"
 import { assemble, type CryptoPorts, type Storage } from "./assemble.ts"
 import { bindContent, type ContentPorts } from "./content.ts"
@@ -78,7 +78,11 @@ const adaptersWith = (simulator: Simulator | undefined) =>
       .toResolvedValue((config: Config, folder: DataFolder) => bindSubscription(config, folder), [T.config, T.folder])
       .inSingletonScope()
     bind<BoundHypervisor>(T.hypervisor)
-      .toResolvedValue((config: Config) => bindHypervisor(config, simulator), [T.config])
+      .toResolvedValue(
+        (config: Config, metrics: Metrics) =>
+          bindHypervisor(config, simulator, ({ method, result, seconds }) => metrics.hypervisorCall(method, result, seconds)),
+        [T.config, T.metrics],
+      )
       .inSingletonScope()
   })
 

@@ -58,7 +58,9 @@ export const makeSimulator = async (config: Config): Promise<Simulator | undefin
   })
 }
 
-const simulated = (config: Config, simulator: Simulator): BoundHypervisor => {
+type Measured = ProxmoxOptions["measured"]
+
+const simulated = (config: Config, simulator: Simulator, measured: Measured): BoundHypervisor => {
   const [id = "", secret = ""] = simulator.rootToken.split("=")
   return {
     kind: "simulator",
@@ -68,6 +70,7 @@ const simulated = (config: Config, simulator: Simulator): BoundHypervisor => {
       transport: handlerTransport(simulator.handle, simulator.connect),
       auth: { type: "token", id, secret: Redacted.make(secret) },
       defaultNode: config.proxmoxNode,
+      measured,
       ...simulatedTime(config.simulatorSpeed),
     }),
   }
@@ -85,7 +88,7 @@ const sshOf = (config: Config): ProxmoxOptions["ssh"] =>
         nodes: { [config.proxmoxNode]: { host: config.sshHost, port: config.sshPort, hostKey: config.sshFingerprint } },
       }
 
-const real = (config: Config): BoundHypervisor => {
+const real = (config: Config, measured: Measured): BoundHypervisor => {
   const layer = proxmoxLayer({
     urls: config.proxmoxUrl,
     auth: { type: "token", id: config.proxmoxTokenId ?? "", secret: Redacted.make(config.proxmoxTokenSecret ?? "") },
@@ -93,10 +96,11 @@ const real = (config: Config): BoundHypervisor => {
     builds: buildPlaces(config),
     defaultNode: config.proxmoxNode,
     ssh: sshOf(config),
+    measured,
   })
   return { kind: "proxmox", simulator: undefined, layer }
 }
 
-/** The configured hypervisor; `simulator` is the result of `makeSimulator`. */
-export const bindHypervisor = (config: Config, simulator: Simulator | undefined): BoundHypervisor =>
-  simulator === undefined ? real(config) : simulated(config, simulator)
+/** The configured hypervisor; `simulator` is the result of `makeSimulator`, and `measured` is called after each request to its API. */
+export const bindHypervisor = (config: Config, simulator: Simulator | undefined, measured?: Measured): BoundHypervisor =>
+  simulator === undefined ? real(config, measured) : simulated(config, simulator, measured)

@@ -17,6 +17,23 @@ const problemOf = (cause: Cause.Cause<unknown>): string => {
   return squashed instanceof Error ? squashed.message : "unknown"
 }
 
+const hour = 3_600_000
+/** Runs whose ends are counted: more in one day are not looked at. */
+const endsAtMost = 2000
+
+/** Unfinished runs, and the ends of the last hour among runs of the last day. */
+const lookAtRuns = Effect.gen(function* () {
+  const journal = yield* RunJournal
+  const unfinished = yield* journal.recoverable
+  const now = yield* Clock.currentTimeMillis
+  const recent = yield* journal.list({ since: new Date(now - 24 * hour), limit: endsAtMost })
+  return {
+    active: unfinished.length,
+    oldestSeconds: Math.max(0, ...unfinished.map(({ startedAt }) => (now - startedAt.getTime()) / 1000)),
+    endedLastHour: recent.filter(({ endedAt }) => endedAt !== undefined && endedAt.getTime() > now - hour),
+  }
+})
+
 /** Reads a summary of the observed state from the store. */
 const look = Effect.gen(function* () {
   const machines = yield* Machines
@@ -75,14 +92,15 @@ export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string 
       metrics.passwords(await runtime.runPromise(SignIns.use(({ counts }) => Effect.sync(counts))))
       const exit = await looked()
       if (Exit.isSuccess(exit)) {
-        const { freshness, ageSeconds, machines, runs } = exit.value
-        metrics.runsActive(runs)
+        const { freshness, ageSeconds, machines } = exit.value
         metrics.observed({
           machines,
           ageSeconds,
           away: freshness.awaySince !== undefined,
         })
       }
+      const runs = await runtime.runPromiseExit(lookAtRuns)
+      if (Exit.isSuccess(runs)) metrics.runs(runs.value)
       return metrics.text()
     },
   }

@@ -1,5 +1,12 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client"
 
+export interface RunFacts {
+  readonly active: number
+  /** 0 if there is none. */
+  readonly oldestSeconds: number
+  readonly endedLastHour: readonly { readonly kind: string; readonly status: string }[]
+}
+
 /** The service's metrics for Prometheus. */
 export interface Metrics {
   readonly text: () => Promise<string>
@@ -8,7 +15,9 @@ export interface Metrics {
   readonly consoles: (open: number) => void
   /** Password attempts since the process started, by result. */
   readonly passwords: (counts: Readonly<Record<string, number>>) => void
-  readonly runsActive: (count: number) => void
+  /** One request to the hypervisor's API. */
+  readonly hypervisorCall: (method: string, result: string, seconds: number) => void
+  readonly runs: (facts: RunFacts) => void
   readonly observed: (facts: { readonly machines: number; readonly ageSeconds: number; readonly away: boolean }) => void
 }
 
@@ -31,6 +40,24 @@ export const makeMetrics = (): Metrics => {
   })
   const consoles = new Gauge({ name: "rangewright_consoles_open", help: "Consoles that are open in this process.", registers })
   const active = new Gauge({ name: "rangewright_runs_active", help: "Runs that have not finished.", registers })
+  const oldest = new Gauge({
+    name: "rangewright_run_oldest_seconds",
+    help: "Age of the oldest run that has not finished.",
+    registers,
+  })
+  const ended = new Gauge({
+    name: "rangewright_runs_ended_last_hour",
+    help: "Runs of all instances that ended within the last hour, by kind and status.",
+    labelNames: ["kind", "status"],
+    registers,
+  })
+  const calls = new Histogram({
+    name: "rangewright_hypervisor_call_seconds",
+    help: "Time of each request to the hypervisor's API, by method and result.",
+    labelNames: ["method", "result"],
+    buckets: [0.01, 0.05, 0.2, 1, 5, 15, 30, 60],
+    registers,
+  })
   const machines = new Gauge({
     name: "rangewright_machines_observed",
     help: "VMs seen at the last observation of the cluster.",
@@ -50,7 +77,13 @@ export const makeMetrics = (): Metrics => {
       passwords.reset()
       for (const [result, count] of Object.entries(counts)) passwords.inc({ result }, count)
     },
-    runsActive: (count) => active.set(count),
+    hypervisorCall: (method, result, seconds) => calls.observe({ method, result }, seconds),
+    runs: (facts) => {
+      active.set(facts.active)
+      oldest.set(facts.oldestSeconds)
+      ended.reset()
+      for (const { kind, status } of facts.endedLastHour) ended.inc({ kind, status })
+    },
     observed: (facts) => {
       machines.set(facts.machines)
       age.set(facts.ageSeconds)
