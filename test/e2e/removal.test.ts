@@ -1,4 +1,7 @@
-import { readdirSync } from "node:fs"
+import { execFile } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
 import { afterAll, expect, test } from "vitest"
 import type { Problem, StreamEvent } from "./support/client.ts"
 import { eventually } from "./support/eventually.ts"
@@ -68,6 +71,33 @@ test.concurrent("deleting a range and its user leaves nothing at the hypervisor 
   const runs = await admin.get<readonly { readonly kind: string }[]>("/runs")
   expect(runs.filter(({ kind }) => kind !== "reconcile-access")).toEqual([])
 })
+
+test.concurrent(
+  "the guide's commands for removing everything leave two groups at the hypervisor and no more",
+  { timeout: 300_000 },
+  async () => {
+    const simulator = await startSimulator(["--speed", "600"])
+    const before = await inventory(simulator)
+    const data = temporaryFolder()
+    const service = await startService(data, onSimulator(simulator))
+    const admin = service.as(await addUser(service.root, "ADA", true))
+    await addLab(service, "LEFT", smallLab(1))
+    await expectSuccess(admin, await deploy(admin, "LEFT"))
+    await admin.send("POST", "/ranges/create", { name: "Course", rangeID: "course/one" })
+
+    const guide = readFileSync(new URL("../../docs/guides/install.md", import.meta.url), "utf8")
+    const [, block = ""] = /## Remove it[^]*?```sh\n([^]*?)```/u.exec(guide) ?? []
+    const commands = block
+      .replace("http://127.0.0.1:8080", service.url)
+      .replace("/var/lib/rangewright/root-api-key", join(data, "root-api-key"))
+      .replace("admin=JD", "admin=ADA")
+    const { stdout } = await promisify(execFile)("sh", ["-euc", commands])
+    expect(stdout).not.toContain('"error"')
+    expect(await service.root.get("/user/all")).toEqual([])
+    const after = await inventory(simulator)
+    expect(after).toEqual({ ...before, groups: [...before.groups, "ludus_admins", "ludus_users"].toSorted() })
+  },
+)
 
 /** Moments of the removal after which the service is killed: its first effects, and some in the middle. */
 const killAfterDispatch = new Set([1, 3, 6])

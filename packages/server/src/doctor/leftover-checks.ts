@@ -20,10 +20,11 @@ export const checkLeftovers = ({
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
     const network = yield* HypervisorNetwork
+    const ranges = yield* Ranges
     // before the ranges: those of machines that exist are stored by then
     const cluster = yield* hypervisor.observe
     const networks = yield* network.observe
-    const stored = yield* (yield* Ranges).list()
+    const stored = yield* ranges.list()
     const known = new Set<string>(stored.map(({ id }) => id))
     const candidates = cluster.machines.filter(
       ({ template, pool, tags, vmid }) =>
