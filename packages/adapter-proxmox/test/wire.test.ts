@@ -94,6 +94,39 @@ describe("settings of a machine", () => {
   })
 })
 
+describe("a network card", () => {
+  const mac = "02:00:00:4E:20:00"
+  const cardOf = (before: string | undefined, want: Partial<Nic>): unknown =>
+    settingsChange(before === undefined ? {} : { net0: before }, {
+      cpus: 1,
+      memoryMiB: 512,
+      balloonMiB: undefined,
+      nics: [{ index: 0, model: "virtio", mac, bridge: "r7", tag: 10, firewall: false, ...want }],
+      description: "",
+      tags: [],
+      tablet: true,
+    })?.["net0"]
+
+  it("that is new or replaces the template's takes the MTU of its network: a VXLAN carries 50 bytes less than a guest assumes", () => {
+    for (const before of [undefined, "virtio=BC:24:11:00:00:01,bridge=vmbr0", `e1000=${mac},bridge=r7,tag=10`])
+      expect(cardOf(before, {})).toBe(`virtio=${mac},bridge=r7,tag=10,mtu=1`)
+  })
+
+  it("of a kind that cannot be told an MTU has none", () => {
+    expect(cardOf(undefined, { model: "e1000" })).toBe(`e1000=${mac},bridge=r7,tag=10`)
+  })
+
+  it("that moves keeps what others have set on it, and no MTU is added: it would be unplugged from the running machine", () => {
+    expect(cardOf(`virtio=${mac},bridge=r7,tag=20`, {})).toBe(`virtio=${mac},bridge=r7,tag=10`)
+    expect(cardOf(`virtio=${mac},bridge=vmbr0,firewall=1,mtu=1,queues=4,rate=10,tag=10`, {})).toBe(
+      `virtio=${mac},bridge=r7,tag=10,mtu=1,queues=4,rate=10`,
+    )
+    expect(cardOf(`model=virtio,macaddr=${mac.toLowerCase()},bridge=vmbr0,link_down=1`, {})).toBe(
+      `virtio=${mac},bridge=r7,tag=10,link_down=1`,
+    )
+  })
+})
+
 describe("a configuration", () => {
   it("is read with numbers as texts, sockets, property strings and the storage of its first disk", () => {
     const detail = detailOf("pve", 100 as Vmid, {

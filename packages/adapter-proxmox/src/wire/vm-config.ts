@@ -44,6 +44,25 @@ const nicText = (nic: Nic): string =>
     ...(nic.firewall ? ["firewall=1"] : []),
   ].join(",")
 
+/** Keys of a card that the service decides on, besides its model. */
+const ownNicKeys: ReadonlySet<string> = new Set(["model", "macaddr", "bridge", "tag", "firewall"])
+
+/**
+ * The new line of a card. What others have set on the same card stays: rate, queues, MTU. A new virtio card gets the MTU of its network,
+ * which is 1450 on a VNet: with the 1500 that guests assume, full packets between nodes would be lost. An existing card is not given it,
+ * because the hypervisor would unplug it from the running VM.
+ */
+const nicLine = (nic: Nic, before: string | undefined): string => {
+  const had = before === undefined ? undefined : nicOf(nic.index, before)
+  if (before === undefined || had?.model !== nic.model || had.mac !== nic.mac.toUpperCase())
+    return nic.model === "virtio" ? `${nicText(nic)},mtu=1` : nicText(nic)
+  const kept = before.split(",").filter((part) => {
+    const [key = ""] = part.split("=", 1)
+    return key !== nic.model && !ownNicKeys.has(key)
+  })
+  return [nicText(nic), ...kept].join(",")
+}
+
 const nicsOf = (config: Fields): readonly Nic[] =>
   Array.from({ length: 32 }, (_, index) => ({ index, value: text(config, `net${index}`) })).flatMap(({ index, value }) =>
     value === undefined ? [] : [nicOf(index, value)],
@@ -199,7 +218,8 @@ export const settingsChange = (config: Fields, want: MachineSettings): Params | 
   if (want.balloonMiB !== undefined && want.balloonMiB !== balloon) changes["balloon"] = want.balloonMiB
   for (const nic of want.nics) {
     const existing = have.find((other) => other.index === nic.index)
-    if (existing === undefined || !sameNic(existing, nic)) changes[`net${nic.index}`] = nicText(nic)
+    if (existing === undefined || !sameNic(existing, nic))
+      changes[`net${nic.index}`] = nicLine(nic, text(config, `net${nic.index}`))
   }
   removed.push(...have.filter((nic) => want.nics.every((other) => other.index !== nic.index)).map((nic) => `net${nic.index}`))
   if ((text(config, "description") ?? "").trim() !== want.description.trim()) changes["description"] = want.description
