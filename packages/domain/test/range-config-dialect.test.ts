@@ -57,6 +57,19 @@ describe("what a scalar means", () => {
     expect(warnings[0]).toMatchObject({ line: 4, column: rule.indexOf("20:25") + 1, severity: "warning" })
   })
 
+  test("a number with a leading zero is octal, with a warning that says what it is read as; file modes of roles are meant so", () => {
+    const machine = "  - {vm_name: a, hostname: a, template: t, ram_gb: 1, cpus: 1, vlan: 010, ip_last_octet: 011, linux: true"
+    const { config, warnings } = accepted(`ludus:\n${machine}, role_vars: {mode: 0644}}\nglobal_role_vars: {umask: 022}\n`)
+    expect(config.machines[0]).toMatchObject({ vlan: 8, octet: 9 })
+    expect(brief(warnings)).toEqual(["ludus[0].vlan octal", "ludus[0].ip_last_octet octal"])
+    expect(warnings[1]).toMatchObject({
+      message: "011 begins with a zero and is read as octal: it is 9",
+      column: machine.indexOf("011") + 1,
+      severity: "warning",
+    })
+    expect(accepted(`ludus:\n${machine.replace("010", "007").replace("011", "0o11")}}\n`).warnings).toEqual([])
+  })
+
   test("infinity and not-a-number are refused", () => {
     expect(brief(refused("ludus: []\nglobal_role_vars: {a: .inf, b: .nan}\n"))).toEqual([
       "global_role_vars.a not-a-number",

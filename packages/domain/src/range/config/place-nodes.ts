@@ -3,7 +3,7 @@ import { isAlias, isMap, isNode, isPair, isScalar, isSeq, type Scalar, type YAML
 import { type Finding, quote } from "./issue.ts"
 import type { ListNode, MapEntry, MapNode, Node, Path, ScalarNode } from "./node.ts"
 import { limits } from "./limits.ts"
-import { hasNoJsonForm, isBase60Elsewhere, plainValue } from "./scalar.ts"
+import { hasNoJsonForm, isBase60Elsewhere, isOctalByZero, plainValue } from "./scalar.ts"
 
 interface Reading {
   readonly errors: Array<Finding>
@@ -60,6 +60,10 @@ const follow = (reading: Reading, anchor: string, path: Path, offset: number): N
   return nothing(offset)
 }
 
+/** Values that only roles read: numbers there may be file modes, which are octal. */
+const roleVariables: ReadonlySet<Path[number]> = new Set(["role_vars", "global_role_vars", "ludus_extensions"])
+const isForRoles = (path: Path): boolean => path.some((key) => roleVariables.has(key))
+
 const placeScalar = (reading: Reading, scalar: Scalar, path: Path, start: number): ScalarNode => {
   const source = scalar.source ?? (typeof scalar.value === "string" ? scalar.value : "")
   const plain = scalar.type === "PLAIN" && scalar.tag === undefined
@@ -77,6 +81,15 @@ const placeScalar = (reading: Reading, scalar: Scalar, path: Path, start: number
       code: "base-60",
       message: "unquoted digits with a colon are text here, but a number in base 60 to other YAML readers",
       allowed: 'quoted text, as in "20:25"',
+      severity: "warning",
+    })
+  if (plain && isOctalByZero(source) && !isForRoles(path))
+    reading.warnings.push({
+      path,
+      offset: start,
+      code: "octal",
+      message: `${source} begins with a zero and is read as octal: it is ${String(value)}`,
+      allowed: "the number without the zero",
       severity: "warning",
     })
   return { kind: "scalar", start, size: 1, depth: 1, value, source, plain }

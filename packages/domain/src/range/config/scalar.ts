@@ -21,6 +21,11 @@ export const hasNoJsonForm = (source: string): boolean => notFinite.test(source)
 /** Text for us, but a base-60 number for other readers of YAML 1.1: `20:25` is 1225 to them. */
 export const isBase60Elsewhere = (source: string): boolean => base60.test(source)
 
+const leadingZero = /^[-+]?0+[1-7][0-7]+$/u
+
+/** A number that a person may have meant as decimal: `011` is 9. Those that mean the same either way are not. */
+export const isOctalByZero = (source: string): boolean => leadingZero.test(source)
+
 /** The value of a plain scalar. Whole numbers that a double cannot hold exactly stay text. */
 export const plainValue = (source: string): string | number | boolean | null => {
   if (nulls.has(source)) return null
