@@ -56,6 +56,15 @@ describe("waiting for tasks", () => {
     expect((await runFast(Effect.flatMap(watcher, (awaitTask) => awaitTask(upidOf(1))))).type).toBe("vanished")
   })
 
+  it("names a task whose node is silent by its kind and its VM, and not by the identifier of Proxmox", async () => {
+    const { watcher } = watcherOver(({ path }) =>
+      path.endsWith("/cluster/tasks") ? { json: { data: [] } } : { status: 595, text: "No route to host" },
+    )
+    const { message } = await runFast(Effect.flatMap(watcher, (awaitTask) => Effect.flip(awaitTask(upidOf(1)))))
+    expect(message).toMatch(/^Cannot read the state of qmclone 101 on node pve: node pve cannot be reached/u)
+    expect(message).not.toContain("UPID")
+  })
+
   it("fails for all that wait when the hypervisor is unreachable, and works again afterwards", async () => {
     const { watcher } = watcherOver((_, nth) => (nth === 1 ? { status: 595, text: "" } : listed(upids)))
     const [lost, again] = await runFast(

@@ -6,6 +6,9 @@ export interface Upid {
   readonly id: string
 }
 
+/** The task for people: `qmstart 20001 on node pve2`. */
+export const taskName = ({ type, id, node }: Upid): string => `${type}${id === "" ? "" : ` ${id}`} on node ${node}`
+
 export const parseUpid = (value: unknown): Upid | undefined => {
   if (typeof value !== "string" || value.length > 1000) return undefined
   const parts = value.split(":")

@@ -7,7 +7,7 @@ import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { recordOf, rows, text } from "../wire/read.ts"
 import { listedOutcome, statusOutcome, type TaskOutcome } from "./outcome.ts"
-import type { Upid } from "./upid.ts"
+import { taskName, type Upid } from "./upid.ts"
 
 /** Waits for the end of a task. Fails only when the hypervisor cannot be queried; then it may be called again. */
 export type AwaitTask = (upid: Upid) => Effect.Effect<TaskOutcome, HypervisorFault>
@@ -52,7 +52,7 @@ export const makeWatcher = Effect.fnUntraced(function* (
       .get(
         path`/nodes/${task.upid.node}/tasks/${task.upid.text}/status`,
         {},
-        { doing: `read the state of task ${task.upid.text}` },
+        { doing: `read the state of ${taskName(task.upid)}` },
       )
       .pipe(
         Effect.map((reply) => statusOutcome(recordOf(reply.data))),
