@@ -15,6 +15,30 @@ const wrap = (text: string, width = 79): readonly string[] => {
   return lines
 }
 
+describe("a Galaxy server that cannot be reached", () => {
+  const told = (cause: string) =>
+    tidyReason(
+      `Unknown error when attempting to call Galaxy at 'https://galaxy.ansible.com/api/': <urlopen error ${cause}>. <urlopen error ${cause}>`,
+      "/tmp/x",
+    )
+  const advice = "An operator can check galaxy_url, or name a role_folder where there is no internet."
+
+  test("is named once, with the cause and what an operator can do", () => {
+    expect(told("[Errno 111] Connection refused")).toBe(
+      `Galaxy at https://galaxy.ansible.com/api/ cannot be reached: [Errno 111] Connection refused. ${advice}`,
+    )
+    expect(
+      told("Tunnel connection failed: 403 galaxy.ansible.com:443 may not be reached from here: its name cannot be resolved"),
+    ).toBe(`Galaxy at https://galaxy.ansible.com/api/ cannot be reached: its name cannot be resolved. ${advice}`)
+  })
+
+  test("is not what another failure says", () => {
+    expect(tidyReason("Unknown error when attempting to call Galaxy at 'x': the answer is no JSON", "/tmp/x")).toContain(
+      "Unknown",
+    )
+  })
+})
+
 describe("the tool's messages", () => {
   test("a broken warning is one message, and ends where the next begins", () => {
     const lines = [

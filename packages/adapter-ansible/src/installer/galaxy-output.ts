@@ -64,8 +64,20 @@ const longest = 500
 /** The list of available versions as the tool prints it: whole records of the server. */
 const rawVersions = / ?\( ?\[ ?\{.*$| ?\( ?\[ ?\] ?\)\.? ?$/u
 
+const unreachable = /Unknown error when attempting to call Galaxy at '(?<url>[^']+)': <urlopen error (?<cause>.*?)>(?:\.|$).*$/u
+/** How the relay of the tool's sandbox refuses a connection, before its reason. */
+const refusedByRelay = /^Tunnel connection failed: \d+ (?:\S+ may not be reached from here: )?/u
+
+const unreachableText = (...[, url = "", cause = ""]: readonly string[]): string =>
+  `Galaxy at ${url} cannot be reached: ${cause.replace(refusedByRelay, "")}. An operator can check galaxy_url, or name a role_folder where there is no internet.`
+
 /** Makes a reason readable: on one line, without the tool's working folder, and shortened. */
 export const tidyReason = (reason: string, folder: string): string => {
-  const text = reason.replaceAll(folder, "…").replace(/\s+/gu, " ").replace(rawVersions, "").trim()
+  const text = reason
+    .replaceAll(folder, "…")
+    .replace(/\s+/gu, " ")
+    .replace(rawVersions, "")
+    .replace(unreachable, unreachableText)
+    .trim()
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text
 }
