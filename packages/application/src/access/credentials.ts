@@ -65,8 +65,10 @@ function* scopedKey(
 function* byApiKey(
   apiKey: string,
 ): Effect.fn.Return<Identity, Unauthenticated | StorageFault, Users | CredentialHasher | ScopedKeys> {
-  const [id = "", secret, ...more] = apiKey.split(".")
-  if (!isUserId(id) || secret === undefined || secret === "" || more.length > 0)
+  const dot = apiKey.indexOf(".")
+  const id = apiKey.slice(0, dot)
+  const secret = apiKey.slice(dot + 1)
+  if (dot < 0 || !isUserId(id) || secret === "" || secret.includes("."))
     return yield* new Unauthenticated({ reason: malformed, hint: howToShowAKey })
   const users = yield* Users
   const found = yield* users.forAuthentication(id)
