@@ -546,14 +546,68 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
       await page.waitForURL("**/ui/blueprints")
       await page.getByRole("button", { name: "New from a range…" }).waitFor()
+      await page.getByRole("status").getByText("Blueprint ada/copy deleted").waitFor()
       await expect.poll(pending, { timeout: 20_000 }).toBe(0)
-      expect(await page.getByText("ada/copy").count()).toBe(0)
+      const copies = () => page.getByRole("rowheader", { name: "A lab" }).count()
+      expect(await copies()).toBe(1)
       await page.getByRole("button", { name: "Import…" }).click()
       await page.getByLabel("File").setInputFiles(await download.path())
       await page.getByRole("button", { name: "Import", exact: true }).click()
       await page.getByRole("dialog").waitFor({ state: "hidden" })
-      await page.getByText("ada/copy").waitFor()
+      await page.getByText("Blueprint ada/copy imported").waitFor()
+      await expect.poll(copies, { timeout: 20_000 }).toBe(2)
       expect(wrong).toEqual([])
+    })
+
+    test("says on the page that a change leads to what it did, as plain text, until it is closed or another page is opened", async () => {
+      const { service, ada, browser } = lab
+      for (const id of ["first", "second", "third"])
+        await ada.send("POST", "/blueprints/from-range", { blueprintID: `gone/${id}`, name: hostileText, rangeID: "UMA" })
+      const context = await browser({ viewport: { width: 375, height: 800 } })
+      const wrong = watch(context, service.url)
+      const page = await context.newPage()
+      await signIn(page, service.url, "ADA")
+      const status = page.getByRole("status")
+      const remove = async (id: string) => {
+        await page.goto(`${service.url}/ui/blueprints?id=gone/${id}`)
+        await page.getByRole("button", { name: "Delete" }).click()
+        await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+        await page.waitForURL("**/ui/blueprints")
+      }
+      await remove("first")
+      await status.getByText("Blueprint gone/first deleted").waitFor()
+      // a filter is no other page
+      await page.getByRole("searchbox").fill("x")
+      await page.waitForURL("**q=x")
+      await status.getByText("Blueprint gone/first deleted").waitFor()
+      await page.goto(`${service.url}/ui/blueprints`)
+      await page.getByRole("heading", { name: "Blueprints" }).waitFor()
+      expect(await page.getByText("Blueprint gone/first deleted").count()).toBe(0)
+
+      await remove("second")
+      await status.getByText("Blueprint gone/second deleted").waitFor()
+      await page.getByRole("button", { name: "Menu" }).click()
+      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Runs" }).click()
+      await page.getByRole("heading", { name: "Runs" }).waitFor()
+      await page.getByText("Blueprint gone/second deleted").waitFor({ state: "detached" })
+      await page.goBack()
+      await page.getByRole("heading", { name: "Blueprints" }).waitFor()
+      expect(await page.getByText("Blueprint gone/second deleted").count()).toBe(0)
+
+      await page.route("**/blueprints/gone%2Fthird", async (route) =>
+        route.request().method() === "DELETE"
+          ? route.fulfill({ json: { result: `${hostileName}${"x".repeat(5_000)}` } })
+          : route.continue(),
+      )
+      await remove("third")
+      await status.getByText(hostileName.replace("\u202e", "\\u202e")).waitFor()
+      expect(await page.locator("main img, main script").count()).toBe(0)
+      expect(await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")).toBe(true)
+      await status.getByRole("button", { name: "Close" }).click()
+      await page.getByText("x".repeat(5_000)).waitFor({ state: "detached" })
+      await ada.send("DELETE", "/blueprints/gone%2Fthird")
+      // except requests that were in flight when a blueprint was deleted
+      expect(wrong.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([])
     })
 
     test("notices, when a user returns to the page, that the range differs from its configuration, even without an event", async () => {

@@ -6,9 +6,12 @@ export interface Place {
   readonly path: string
   readonly query: URLSearchParams
   readonly mark: string
+  /** What the change that led here did. Not in the address: a link must not be able to claim anything. */
+  readonly told?: string | undefined
 }
 
-const here = (): Place => ({
+const here = (told?: string): Place => ({
+  told,
   path: location.pathname.startsWith(base) ? location.pathname.slice(base.length) || "/" : "/",
   query: new URLSearchParams(location.search),
   mark: location.hash.slice(1),
@@ -16,10 +19,16 @@ const here = (): Place => ({
 
 export const place = signal<Place>(here())
 
-export const navigate = (to: string, { replace = false }: { readonly replace?: boolean } = {}): void => {
+interface Step {
+  readonly replace?: boolean
+  /** Shown on that page until somebody closes it or leaves the page. */
+  readonly told?: string | undefined
+}
+
+export const navigate = (to: string, { replace = false, told }: Step = {}): void => {
   if (replace) history.replaceState(null, "", `${base}${to}`)
   else history.pushState(null, "", `${base}${to}`)
-  place.value = here()
+  place.value = here(told)
 }
 
 /** Changes the view's parameters in the address without adding to the browser's history. */
@@ -31,6 +40,10 @@ export const setQuery = (changes: Readonly<Record<string, string | undefined>>):
   }
   const text = query.toString()
   history.replaceState(null, "", `${location.pathname}${text === "" ? "" : `?${text}`}${location.hash}`)
+  place.value = here(place.peek().told)
+}
+
+export const closeTold = (): void => {
   place.value = here()
 }
 

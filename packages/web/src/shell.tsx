@@ -8,10 +8,10 @@ import { capabilities, managed, me } from "./me.ts"
 import { shortTime } from "./parts/format.ts"
 import { isTyping } from "./parts/keys.ts"
 import { Icon, type IconName } from "./parts/icon.tsx"
-import { Dialog } from "./parts/parts.tsx"
+import { Dialog, Text } from "./parts/parts.tsx"
 import { Notices } from "./notices.tsx"
 import type { Target } from "./palette.tsx"
-import { navigate, place } from "./router.ts"
+import { closeTold, navigate, place } from "./router.ts"
 import { t } from "./texts.ts"
 
 interface Link {
@@ -141,6 +141,25 @@ const NavLink = ({ path, text, icon }: { readonly path: string; readonly text: s
   )
 }
 
+/** What the change did that led to this page. */
+const Told = () => {
+  const { told = "" } = place.value
+  return (
+    <div role="status">
+      {told === "" ? null : (
+        <div class="notice told">
+          <p class="lines">
+            <Text>{told}</Text>
+          </p>
+          <button type="button" class="small" onClick={closeTold}>
+            {t.close}
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}
+
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   useEffect(keyboard, [])
   const since = awaySince.value
@@ -200,6 +219,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
             </p>
           )}
           <Notices />
+          <Told />
           {children}
         </main>
       </div>

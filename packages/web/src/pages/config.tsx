@@ -209,7 +209,7 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
   const save = (thenPlan: boolean) => () =>
     void doing.run(async () => {
       if (!(await store())) return undefined
-      if (thenPlan) navigate(`/ranges/${encodeURIComponent(id)}/plan`)
+      if (thenPlan) navigate(`/ranges/${encodeURIComponent(id)}/plan`, { told: texts.saved })
       return texts.saved
     })
   const hasErrors = issues.value?.some(({ severity }) => severity === "error") === true

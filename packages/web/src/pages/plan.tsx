@@ -68,7 +68,7 @@ const Planned = ({
         { rangeID: id },
         body,
       )
-      if (runID !== undefined) navigate(`/runs/${encodeURIComponent(runID)}`)
+      if (runID !== undefined) navigate(`/runs/${encodeURIComponent(runID)}`, { told: result })
       return result
     })
   return (

@@ -187,7 +187,7 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
                 const next = await change<{ readonly result: string; readonly runID: string }>("POST", "/runs/{runID}/resume", {
                   runID: id,
                 })
-                navigate(`/runs/${encodeURIComponent(next.runID)}`)
+                navigate(`/runs/${encodeURIComponent(next.runID)}`, { told: next.result })
                 return next.result
               })
             }

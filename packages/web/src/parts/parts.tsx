@@ -116,7 +116,7 @@ export interface Doing {
   readonly refusal: Refusal | undefined
   /** The request that was sent for it. */
   readonly asked: Asked | undefined
-  /** `to`: the page to show afterwards. */
+  /** `to`: the page to show afterwards, which then says what was done. */
   readonly run: (change: () => Promise<string | undefined>, to?: string) => Promise<boolean>
   /** Clears the last result. */
   readonly clear: () => void
@@ -143,11 +143,13 @@ export const useDoing = (): Doing => {
       clear()
       lastChange.value = undefined
       try {
-        said.value = await change()
-        if (to === undefined) refresh()
-        else {
+        const done = await change()
+        if (to === undefined) {
+          said.value = done
+          refresh()
+        } else {
           forget()
-          navigate(to)
+          navigate(to, { told: done })
         }
         return true
       } catch (error) {

@@ -1,6 +1,6 @@
 import type { BlueprintItem, BlueprintMade } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
-import { change, Refusal } from "../../api/client.ts"
+import { change, changeText, Refusal } from "../../api/client.ts"
 import { linkTo } from "../../links.ts"
 import { submitted } from "../../parts/form.ts"
 import { plain } from "../../parts/format.ts"
@@ -86,10 +86,7 @@ export const CreateBlueprint = ({ open, onClose }: Form) => {
     const { text } = submitted(event)
     const blueprintID = text("id").trim()
     const body = { blueprintID, name: text("name").trim(), rangeID: text("range") }
-    void doing.run(async () => {
-      await change("POST", "/blueprints/from-range", {}, body)
-      return undefined
-    }, pathOf(blueprintID))
+    void doing.run(() => changeText("POST", "/blueprints/from-range", {}, body), pathOf(blueprintID))
   }
   return (
     <Dialog title={texts.createTitle} open={open} onClose={onClose}>
@@ -109,10 +106,7 @@ export const CopyBlueprint = ({ item: { blueprintID, name }, open, onClose }: Fo
   const submit = (event: SubmitEvent): void => {
     const { text } = submitted(event)
     const body = { blueprintID: text("id").trim(), name: text("name").trim() }
-    void doing.run(async () => {
-      await change("POST", "/blueprints/{blueprintID}/copy", { blueprintID }, body)
-      return undefined
-    }, pathOf(body.blueprintID))
+    void doing.run(() => changeText("POST", "/blueprints/{blueprintID}/copy", { blueprintID }, body), pathOf(body.blueprintID))
   }
   return (
     <Dialog title={texts.copyTitle(name)} open={open} onClose={onClose}>
