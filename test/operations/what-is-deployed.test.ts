@@ -45,6 +45,9 @@ describe("the deployed configuration in a range's files", () => {
       remoteDesktop: expect.stringContaining("has no Windows machine"),
       hosts: expect.stringContaining("was never deployed"),
     })
+    await expect(call("getEtcHosts")).rejects.toMatchObject({
+      hint: "Deploy it: `ludus range deploy -r LAB` (POST /range/deploy?rangeID=LAB).",
+    })
   })
 
   it("is what was deployed last, not what was uploaded since", async () => {

@@ -47,7 +47,7 @@ export const createBlueprintFromRange = operation({
         yield* stillThere({ ranges: [range] })
         return yield* new Failed({
           what: `Cannot create blueprint ${id}: range ${range.id} has no configuration`,
-          hint: `Upload one: ${howTo("PUT /range/config")}.`,
+          hint: `Upload one: ${howTo("PUT /range/config", {}, range.id)}.`,
         })
       }
       const text = {

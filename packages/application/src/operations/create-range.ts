@@ -53,7 +53,7 @@ const applyTo = (range: Range, blueprint: Blueprint, user: User) =>
       (fault) =>
         new Failed({
           what: `Range ${range.id} created with number ${range.number}, but blueprint ${blueprint.id} could not be applied: ${fault.message}`,
-          hint: `Fix what is reported, then apply it: ${howTo("POST /blueprints/{blueprintID}/apply")}; until then the range has the example configuration.`,
+          hint: `Fix what is reported, then apply it: ${howTo("POST /blueprints/{blueprintID}/apply", { blueprintID: blueprint.id })}; until then the range has the example configuration.`,
         }),
     ),
   )

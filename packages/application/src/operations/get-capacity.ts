@@ -37,7 +37,7 @@ const textOf = Effect.fnUntraced(function* (blueprintId: string | undefined, ran
   if (stored === undefined)
     return yield* new NotFound({
       what: `Cannot tell how many ranges like ${range.id} fit: it has no configuration`,
-      hint: `Upload one: ${howTo("PUT /range/config")}.`,
+      hint: `Upload one: ${howTo("PUT /range/config", {}, range.id)}.`,
     })
   return stored.text
 })

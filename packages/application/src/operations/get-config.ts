@@ -26,7 +26,7 @@ export const getConfig = operation({
       if (stored === undefined)
         return yield* new NotFound({
           what: `Range ${range.id} has no configuration`,
-          hint: `Upload one: ${howTo("PUT /range/config")}.`,
+          hint: `Upload one: ${howTo("PUT /range/config", {}, range.id)}.`,
         })
       return { json: { result: stored.text }, version: yield* versionOf(stored.text) }
     }),

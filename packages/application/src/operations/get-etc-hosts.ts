@@ -19,7 +19,7 @@ export const getEtcHosts = operation({
       if (range.lastDeploymentAt === undefined)
         return yield* new Failed({
           what: `Range ${range.id} has no hosts file: it was never deployed`,
-          hint: `Deploy it: ${howTo("POST /range/deploy")}.`,
+          hint: `Deploy it: ${howTo("POST /range/deploy", {}, range.id)}.`,
         })
       return { result: renderHostsFile((yield* loadHosts(range)).hosts) }
     }),

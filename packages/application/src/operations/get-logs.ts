@@ -32,7 +32,7 @@ export const getLogs = operation({
       if (run === undefined)
         return yield* new Failed({
           what: `Range ${range.id} has no log: it was never deployed`,
-          hint: `Deploy it: ${howTo("POST /range/deploy")}.`,
+          hint: `Deploy it: ${howTo("POST /range/deploy", {}, range.id)}.`,
         })
       return readLog(yield* runLog(run), query)
     }),

@@ -45,7 +45,7 @@ export const changePower = (
     if (!named.known)
       return yield* new Conflict({
         what: `Cannot ${doing}: ${named.unknown.join(", ").slice(0, 500)} not found in it`,
-        hint: `List its machines: ${howTo("GET /range")}.`,
+        hint: `List its machines: ${howTo("GET /range", {}, range.id)}.`,
       })
     const [first] = named.machines
     if (first === undefined) return `Range ${range.id} has no machines`

@@ -49,7 +49,7 @@ export const loadNamedHosts = (range: Range, machine: string | undefined) =>
     if (found.length === 0)
       return yield* new NotFound({
         what: `Machine ${machine.slice(0, 100)} not found in range ${range.id}`,
-        hint: `List its machines: ${howTo("GET /range")}.`,
+        hint: `List its machines: ${howTo("GET /range", {}, range.id)}.`,
       })
     return { config, hosts: found }
   })

@@ -27,7 +27,7 @@ const routerToTell = (doing: string, range: Range): Effect.Effect<boolean, Fault
     const machines = yield* Machines
     const router = (yield* machines.ofRange(range.id)).find((machine) => machine.isRouter)
     if (router === undefined) return false
-    if (router.power !== "running") return yield* routerAway(doing, router.name ?? `VM ${router.vmid}`, router.power)
+    if (router.power !== "running") return yield* routerAway(doing, range, router.name ?? `VM ${router.vmid}`, router.power)
     return true
   })
 
@@ -107,7 +107,7 @@ export const updateRouters = (
 const slowRouter = (doing: string, { id }: Range, seconds: number): Failed =>
   new Failed({
     what: `Cannot ${doing}: the router of ${id} has not finished after ${seconds} s`,
-    hint: `Its run continues; GET /range/logs shows it, and ${howTo("POST /range/abort", {}, id)} ends it.`,
+    hint: `Its run continues; ${howTo("GET /range/logs", {}, id)} shows it, and ${howTo("POST /range/abort", {}, id)} ends it.`,
   })
 
 /** The text about ranges whose routers could not be updated; none when there are none. */

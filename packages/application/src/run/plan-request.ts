@@ -79,7 +79,7 @@ const readConfig = (range: Range, text: string | undefined) =>
     if (text === undefined)
       return yield* new NotFound({
         what: `Cannot deploy range ${range.id}: it has no configuration`,
-        hint: `Upload one: ${howTo("PUT /range/config")}.`,
+        hint: `Upload one: ${howTo("PUT /range/config", {}, range.id)}.`,
       })
     const read = yield* readRangeConfig(text)
     return Result.isFailure(read) ? yield* refusedConfig(read.failure) : read.success
@@ -266,7 +266,7 @@ const accessPlan = (range: Range, by: UserId, moment: PlanMoment) =>
     const { input, router, power } = yield* routerInput(range, ["access-control"], by, moment)
     const doing = `change who may use range ${range.id}`
     // the store may not know yet that it is off: an update is no reason to power it on, or to recreate it
-    if (power !== "running") return yield* routerAway(doing, router, power ?? "gone")
+    if (power !== "running") return yield* routerAway(doing, range, router, power ?? "gone")
     const whole = yield* withTemplates(input)
     return yield* planned(doing, () => planDeploy(whole))
   })

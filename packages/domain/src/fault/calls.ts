@@ -27,7 +27,8 @@ export const knownCalls = Object.keys(commands) as readonly KnownCall[]
  * the call's path needs; `rangeId` names the range.
  */
 export const howTo = (call: KnownCall, values: Readonly<Record<string, string>> = {}, rangeId?: string): string => {
-  const filled = (text: string): string => text.replace(/\{(\w+)\}/gu, (whole, name: string) => values[name] ?? whole)
+  const filled = (text: string, write = (value: string): string => value): string =>
+    text.replace(/\{(\w+)\}/gu, (whole, name: string) => (values[name] === undefined ? whole : write(values[name])))
   const [flag, query] = rangeId === undefined ? ["", ""] : [` -r ${rangeId}`, `?rangeID=${encodeURIComponent(rangeId)}`]
-  return `\`ludus ${filled(commands[call])}${flag}\` (${filled(call)}${query})`
+  return `\`ludus ${filled(commands[call])}${flag}\` (${filled(call, encodeURIComponent)}${query})`
 }
