@@ -202,6 +202,20 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await page.getByText("About", { exact: true }).count()).toBe(0)
     })
 
+    test("leads from a refusal to the page that does what its hint says, and names no command or request there", async () => {
+      const { service, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "BO")
+      await page.goto(`${service.url}/ui/ranges/UMA`)
+      const refusal = page.getByRole("alert").filter({ hasText: "You do not have access to range UMA" })
+      await refusal.getByText("List the ranges you may use: Ranges.").waitFor()
+      expect(await refusal.getByText(/ludus|GET/u).count()).toBe(0)
+      await refusal.getByRole("link", { name: "Ranges" }).click()
+      await page.getByRole("heading", { name: "Ranges" }).waitFor()
+      await page.goto(`${service.url}/ui/classes/nothing`)
+      await page.getByRole("alert").getByText("ludus groups list").waitFor()
+    })
+
     test("shows names that others chose as plain text", async () => {
       const { service, browser } = lab
       const context = await browser()

@@ -13,3 +13,26 @@ export const httpsAddress = (text: string | undefined): string | undefined => {
     return undefined
   }
 }
+
+/** The values of `/ranges/{id}` in a path; undefined when the path does not match. */
+export const matchPath = (pattern: string, path: string): Readonly<Record<string, string>> | undefined => {
+  const wanted = pattern.split("/")
+  const given = path.split("/")
+  while (given.length > 1 && given.at(-1) === "") given.pop()
+  if (wanted.length !== given.length && pattern !== "/") return undefined
+  if (pattern === "/") return path === "/" || path === "" ? {} : undefined
+  const values: Record<string, string> = {}
+  for (const [at, part] of wanted.entries()) {
+    const value = given[at] ?? ""
+    if (!part.startsWith("{")) {
+      if (part !== value) return undefined
+      continue
+    }
+    try {
+      values[part.slice(1, -1)] = decodeURIComponent(value)
+    } catch {
+      return undefined
+    }
+  }
+  return values
+}

@@ -47,29 +47,6 @@ export const closeTold = (): void => {
   place.value = here()
 }
 
-/** The values of `/ranges/{id}` in a path; undefined when the path does not match. */
-export const matchPath = (pattern: string, path: string): Readonly<Record<string, string>> | undefined => {
-  const wanted = pattern.split("/")
-  const given = path.split("/")
-  while (given.length > 1 && given.at(-1) === "") given.pop()
-  if (wanted.length !== given.length && pattern !== "/") return undefined
-  if (pattern === "/") return path === "/" || path === "" ? {} : undefined
-  const values: Record<string, string> = {}
-  for (const [at, part] of wanted.entries()) {
-    const value = given[at] ?? ""
-    if (!part.startsWith("{")) {
-      if (part !== value) return undefined
-      continue
-    }
-    try {
-      values[part.slice(1, -1)] = decodeURIComponent(value)
-    } catch {
-      return undefined
-    }
-  }
-  return values
-}
-
 /** Follows links to our own pages without loading a new document. */
 export const followLinks = (): void => {
   addEventListener("popstate", () => (place.value = here()))

@@ -57,6 +57,8 @@ export const t = {
     sources: "Sources",
     classes: "Classes",
     admin: "Administration",
+    groups: "Groups",
+    nodes: "Nodes",
     me: "Account",
     help: "Keyboard",
     signOut: "Sign out",

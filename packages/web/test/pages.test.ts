@@ -1,6 +1,6 @@
 import { operations, runKinds } from "@rangewright/application"
 import type { NodeAnswer, Machine, QuotaOfUser, Range, Run, RunHead, Topology } from "@rangewright/application/wire"
-import { type RangeId, rangeRunKinds, renderTopology, type SeenNow, topologyOf } from "@rangewright/domain"
+import { howTo, knownCalls, type RangeId, rangeRunKinds, renderTopology, type SeenNow, topologyOf } from "@rangewright/domain"
 import * as fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -10,6 +10,7 @@ import { newUsers } from "../src/pages/admin/roster.ts"
 import { eventReader } from "../src/api/events.ts"
 import { httpsAddress } from "../src/links.ts"
 import { curlOf } from "../src/parts/curl.ts"
+import { withWays } from "../src/parts/ways.ts"
 import { bytes, duration, longTime, plain, shortTime } from "../src/parts/format.ts"
 import { patchRange } from "../src/range/patch.ts"
 import { rangeSentence } from "../src/range/sentence.ts"
@@ -66,6 +67,55 @@ describe("the sources of the page", () => {
   test("write no markup into the document, and evaluate no text", () => {
     const forbidden = /\b(?:innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.write|eval\(|new Function)/u
     expect(files.filter((name) => forbidden.test(textOf(name)))).toEqual([])
+  })
+})
+
+describe("hints of the service", () => {
+  const values = { sourceID: "lessons", blueprintID: "team/lesson-1", vmID: "101" }
+  const hrefs = (hint: string) => withWays(hint, true).flatMap((part) => (typeof part === "string" ? [] : [part.href]))
+
+  test("lead to the page that does what they name; a few calls have none", () => {
+    const without = knownCalls.filter((call) => hrefs(`Do it: ${howTo(call, values, "LAB")}.`).length !== 1)
+    expect(without).toEqual(["POST /user/default-range", "DELETE /vm/{vmID}"])
+    expect(withWays(`Apply it: ${howTo("POST /blueprints/{blueprintID}/apply", values)}; or not.`, true)).toEqual([
+      "Apply it: ",
+      { href: "/ui/blueprints?id=team%2Flesson-1", text: "team/lesson-1" },
+      "; or not.",
+    ])
+    expect(withWays(`Upload one: ${howTo("PUT /range/config", {}, "LAB")}.`, true)).toEqual([
+      "Upload one: ",
+      { href: "/ui/ranges/LAB/config", text: "LAB · Configuration" },
+      ".",
+    ])
+    expect(hrefs("GET /runs/r1 shows more; POST /runs/r1/resume continues.")).toEqual(["/ui/runs/r1", "/ui/runs/r1"])
+  })
+
+  test("stay as they are where no page is known, and link to no page that the user may not see", () => {
+    for (const hint of [
+      `List the groups: ${howTo("GET /groups")}.`,
+      `Upload one: ${howTo("PUT /range/config")}.`,
+      `Apply it: ${howTo("POST /blueprints/{blueprintID}/apply")}.`,
+      "Write hours and minutes such as 2h.",
+      "",
+    ])
+      expect(withWays(hint, false)).toEqual([hint].filter(Boolean))
+  })
+
+  test("lead nowhere but to pages of this service, whatever names are in them", () => {
+    const names = fc.oneof(
+      fc.string(),
+      fc.constantFrom("..", "//evil.example", 'x"><img src=x>', "javascript:alert(1)", "%2e%2e", "{id}"),
+    )
+    fc.assert(
+      fc.property(fc.constantFrom(...knownCalls), names, (call, name) => {
+        const hint = howTo(call, { sourceID: name, blueprintID: name, vmID: name }, name)
+        for (const href of hrefs(hint)) {
+          expect(href).toMatch(/^\/ui\/[\w%.~!*'()?=/-]+$/u)
+          expect(new URL(href, "https://lab.example").pathname).toMatch(/^\/ui\//u)
+          expect(new URL(href, "https://lab.example").host).toBe("lab.example")
+        }
+      }),
+    )
   })
 })
 

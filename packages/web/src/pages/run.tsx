@@ -7,7 +7,7 @@ import type { LiveEvent } from "../live/live.ts"
 import { LogView } from "../log/log-view.tsx"
 import { duration, secondsBetween } from "../parts/format.ts"
 import { CardTable } from "../parts/list.tsx"
-import { ConfirmButton, Head, Loading, Note, Outcome, Refused, State, Tabs, Text, Time, useDoing } from "../parts/parts.tsx"
+import { ConfirmButton, Head, Hint, Loading, Note, Outcome, Refused, State, Tabs, Text, Time, useDoing } from "../parts/parts.tsx"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { navigate, place } from "../router.ts"
@@ -63,7 +63,7 @@ const Cause = ({ run }: { readonly run: Run }) => {
       </p>
       {first.failure.hint === undefined ? null : (
         <p class="lines">
-          <Text>{first.failure.hint}</Text>
+          <Hint>{first.failure.hint}</Hint>
         </p>
       )}
       <p>

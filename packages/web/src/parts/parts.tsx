@@ -3,11 +3,13 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks"
 import { lastChange, Refusal } from "../api/client.ts"
 import { forget, refresh } from "../api/resource.ts"
+import { me } from "../me.ts"
 import { navigate } from "../router.ts"
 import { t } from "../texts.ts"
 import { type Asked, curlOf } from "./curl.ts"
 import { memo } from "./memo.ts"
 import { dateOf, longTime, plain, shortTime } from "./format.ts"
+import { withWays } from "./ways.ts"
 
 export type Tone = "ok" | "warn" | "bad" | "busy" | "quiet"
 
@@ -59,6 +61,21 @@ export const Note = ({
   </div>
 )
 
+/** A hint of the service, with links to the pages that do what it says. */
+export const Hint = ({ children }: { readonly children: string }) => (
+  <>
+    {withWays(children, me.value?.isAdmin === true).map((part, at) =>
+      typeof part === "string" ? (
+        <Text key={at}>{part}</Text>
+      ) : (
+        <a key={at} href={part.href}>
+          <Text>{part.text}</Text>
+        </a>
+      ),
+    )}
+  </>
+)
+
 export const Refused = ({ refusal, retry }: { readonly refusal: Refusal; readonly retry?: () => void }) => (
   <Note tone="bad" alert>
     <p class="lines">
@@ -66,7 +83,7 @@ export const Refused = ({ refusal, retry }: { readonly refusal: Refusal; readonl
     </p>
     {refusal.hint === undefined ? null : (
       <p class="lines muted">
-        <Text>{refusal.hint}</Text>
+        <Hint>{refusal.hint}</Hint>
       </p>
     )}
     {retry === undefined ? null : (

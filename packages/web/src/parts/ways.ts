@@ -1,0 +1,86 @@
+import { base, matchPath } from "../links.ts"
+import { t } from "../texts.ts"
+
+/** A page that does what a call of the API does. */
+export interface Way {
+  readonly href: string
+  readonly text: string
+}
+
+const { nav, palette, range } = t
+const ofRange = (tab: keyof typeof range.tabs): string => `{rangeID} · ${range.tabs[tab]}`
+
+/** Pages with their names, and the calls that people make there. Words in braces are filled in from the call. */
+const pages: readonly (readonly [page: string, name: string, ...calls: readonly string[]])[] = [
+  ["/ranges", nav.ranges, "GET /ranges/accessible"],
+  [
+    "/ranges/{rangeID}",
+    ofRange("overview"),
+    "GET /range",
+    "GET /range/logs",
+    "POST /range/abort",
+    "PUT /range/poweron",
+    "PUT /range/auto-shutdown",
+  ],
+  ["/ranges/{rangeID}/plan", ofRange("plan"), "GET /range/plan", "POST /range/deploy"],
+  ["/ranges/{rangeID}/config", ofRange("config"), "PUT /range/config"],
+  ["/ranges/{rangeID}/testing", ofRange("testing"), "PUT /testing/start"],
+  ["/runs", nav.runs, "GET /runs"],
+  [
+    "/runs/{id}",
+    palette.kinds.run,
+    "GET /runs/{id}",
+    "GET /runs/{id}/events",
+    "POST /runs/{id}/cancel",
+    "POST /runs/{id}/resume",
+  ],
+  ["/blueprints", nav.blueprints, "GET /blueprints"],
+  ["/blueprints?id={id}", "{id}", "POST /blueprints/{id}/apply", "POST /blueprints/{id}/copy"],
+  ["/templates", nav.templates, "GET /templates", "PUT /templates", "POST /templates", "GET /templates/status"],
+  ["/sources", nav.sources, "GET /sources", "POST /sources"],
+  ["/sources/{id}", "{id}", "PATCH /sources/{id}", "POST /sources/{id}/sync", "GET /sources/{id}/catalog"],
+  ["/roles", nav.roles, "GET /ansible"],
+  ["/me", nav.me, "GET /user/keys", "DELETE /user/keys/{id}", "DELETE /user/identity"],
+  ["/admin/groups", nav.groups, "GET /groups"],
+  ["/admin/nodes", nav.nodes, "GET /nodes"],
+]
+
+/** The text with its words in braces filled in; undefined when one is not known. */
+const filled = (text: string, values: Readonly<Record<string, string>>, write: (value: string) => string) => {
+  const isKnown = [...text.matchAll(/\{(\w+)\}/gu)].every(([, name = ""]) => /^[^{]/u.test(values[name] ?? ""))
+  return isKnown ? text.replace(/\{(\w+)\}/gu, (_, name: string) => write(values[name] ?? "")) : undefined
+}
+
+const wayOf = (method: string, address: string, isAdmin: boolean): Way | undefined => {
+  const [path = "", query = ""] = address.split("?")
+  for (const [page, name, ...calls] of pages) {
+    if (page.startsWith("/admin/") && !isAdmin) continue
+    for (const call of calls) {
+      const [wanted, pattern = ""] = call.split(" ")
+      const inPath = wanted === method ? matchPath(pattern, path) : undefined
+      if (inPath === undefined) continue
+      const values = { ...inPath, ...Object.fromEntries(new URLSearchParams(query)) }
+      const to = filled(page, values, encodeURIComponent)
+      const text = filled(name, values, String)
+      if (to !== undefined && text !== undefined) return { href: `${base}${to}`, text }
+    }
+  }
+  return undefined
+}
+
+/** A command with its call as `howTo` writes them, or a call alone. */
+const mention = /`ludus [^`]*` \(([A-Z]+) (\/[^\s()]*)\)|\b(GET|POST|PUT|PATCH|DELETE) (\/[^\s(),;`]*[^\s(),;`.:])/gu
+
+/** A hint of the service with pages in place of the calls that it mentions; calls without a page stay as they are. */
+export const withWays = (hint: string, isAdmin: boolean): readonly (string | Way)[] => {
+  const parts: (string | Way)[] = []
+  let from = 0
+  for (const match of hint.matchAll(mention)) {
+    const [whole, commanded, itsAddress, alone, address = ""] = match
+    const way = wayOf(commanded ?? alone ?? "", itsAddress ?? address, isAdmin)
+    if (way === undefined) continue
+    parts.push(hint.slice(from, match.index), way)
+    from = match.index + whole.length
+  }
+  return [...parts, hint.slice(from)].filter((part) => part !== "")
+}
