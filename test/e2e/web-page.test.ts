@@ -453,6 +453,20 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
+    test("names the source of a run in lists, on its own page and in the search", async () => {
+      const { service, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "ADA")
+      await page.goto(`${service.url}/ui/runs?kind=source-fetch`)
+      const row = page.getByRole("row").filter({ hasText: "Lessons" })
+      await row.getByRole("link", { name: "Fetch" }).first().click()
+      await page.getByRole("heading", { name: "Fetch of Lessons" }).waitFor()
+      await page.keyboard.press("Control+k")
+      await page.getByRole("dialog", { name: "Go to" }).locator("input:focus").waitFor()
+      await page.keyboard.type("fetch lessons")
+      await page.getByRole("option").filter({ hasText: "Lessons" }).first().waitFor()
+    })
+
     test("adds a source from an archive, says which items are unusable, replaces the archive and deletes the source again", async () => {
       const { service, sources, browser } = lab
       const buffer = execFileSync("git", ["archive", "--format=tar.gz", "HEAD"], { cwd: sources })

@@ -6,6 +6,7 @@ import { Dialog, Text } from "./parts/parts.tsx"
 import { useRanges } from "./range/ranges.ts"
 import { kindOf, shortName } from "./range/sentence.ts"
 import { navigate } from "./router.ts"
+import { useSubjectName } from "./run/subject.ts"
 import { t } from "./texts.ts"
 
 export interface Target {
@@ -20,7 +21,7 @@ export interface Target {
 const most = 12
 const path = (...parts: readonly string[]): string => `/${parts.map(encodeURIComponent).join("/")}`
 
-const targetsOf = (ranges: readonly Range[], runs: readonly RunHead[]): readonly Target[] => [
+const targetsOf = (ranges: readonly Range[], runs: readonly RunHead[], nameOf: (run: RunHead) => string): readonly Target[] => [
   ...ranges.map(({ rangeID, name }): Target => ({ kind: "range", text: rangeID, more: name, path: path("ranges", rangeID) })),
   ...ranges.flatMap(({ rangeID, VMs }) =>
     VMs.map(({ name, ip, proxmoxID }): Target => ({
@@ -30,11 +31,11 @@ const targetsOf = (ranges: readonly Range[], runs: readonly RunHead[]): readonly
       path: path("ranges", rangeID, "machines", String(proxmoxID)),
     })),
   ),
-  ...runs.map(({ id, kind, subject }): Target => ({
+  ...runs.map((run): Target => ({
     kind: "run",
-    text: kindOf(kind),
-    more: `${subject.id} ${id}`,
-    path: path("runs", id),
+    text: kindOf(run.kind),
+    more: `${nameOf(run)} ${run.id}`,
+    path: path("runs", run.id),
   })),
 ]
 
@@ -42,13 +43,14 @@ const targetsOf = (ranges: readonly Range[], runs: readonly RunHead[]): readonly
 export const Palette = ({ pages, onClose }: { readonly pages: readonly Target[]; readonly onClose: () => void }) => {
   const ranges = useRanges()
   const runs = useRead<readonly RunHead[]>("/runs", { limit: 50 })
+  const nameOf = useSubjectName(runs.data.value ?? [])
   const query = useSignal("")
   const at = useSignal(0)
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
   useEffect(() => field.current?.focus(), [])
   const words = query.value.toLowerCase().split(/\s+/u).filter(Boolean)
-  const found = [...pages, ...targetsOf(ranges.data.value ?? [], runs.data.value ?? [])]
+  const found = [...pages, ...targetsOf(ranges.data.value ?? [], runs.data.value ?? [], nameOf)]
     .filter(({ kind, text, more }) => {
       const whole = `${t.palette.kinds[kind]} ${text} ${more}`.toLowerCase()
       return words.every((word) => whole.includes(word))

@@ -1,5 +1,5 @@
 import { operations, runKinds } from "@rangewright/application"
-import type { NodeAnswer, Machine, QuotaOfUser, Range, Run, RunHead, Topology } from "@rangewright/application/wire"
+import type { NodeAnswer, Machine, QuotaOfUser, Range, Run, RunHead, SourceAnswer, Topology } from "@rangewright/application/wire"
 import { howTo, knownCalls, type RangeId, rangeRunKinds, renderTopology, type SeenNow, topologyOf } from "@rangewright/domain"
 import * as fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
@@ -321,6 +321,22 @@ describe("what needs an administrator", () => {
   test("is no fetch of a source that was never added: one that is there says itself that it failed", () => {
     const run = { id: "r1", status: "failure", kind: "source-fetch", subject: { type: "source", id: "rzkkfgjgf6re0w7" } }
     expect(needsOf({ ...nothing, runs: [run] as unknown as RunHead[] })).toEqual([])
+  })
+  test("names sources as people know them, and no records", () => {
+    const about = (type: string, id: string) => ({
+      id: `run-${id}`,
+      status: "failure",
+      kind: "source-install",
+      subject: { type, id },
+    })
+    const runs = [about("source", "rzkkfgjgf6re0w7"), about("source", "abcdefghij01234"), about("blueprint", "zyxwvutsrq43210")]
+    const sources = [{ id: "rzkkfgjgf6re0w7", sourceID: "lessons", name: "" }]
+    const needs = needsOf({ ...nothing, runs: runs as unknown as RunHead[], sources: sources as unknown as SourceAnswer[] })
+    expect(needs.map(({ title }) => title)).toEqual([
+      "Installation of lessons failed",
+      "Installation of a source failed",
+      "Installation of a blueprint failed",
+    ])
   })
   test("is a node that is down, memory that is promised twice, and a storage that is nearly full", () => {
     const storage = { name: "ssd", usedBytes: 90, totalBytes: 100 }

@@ -11,6 +11,7 @@ import { ConfirmButton, Head, Hint, Loading, Note, Outcome, Refused, State, Tabs
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { navigate, place } from "../router.ts"
+import { useSubjectName } from "../run/subject.ts"
 import { stepTones } from "../run/step-tones.ts"
 import { TimelineView } from "../run/timeline-view.tsx"
 import { t } from "../texts.ts"
@@ -125,6 +126,7 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
   const run = data.value
   const now = useNow(run?.status === "running")
   const doing = useDoing()
+  const nameOf = useSubjectName(run === undefined ? [] : [run])
   if (run === undefined)
     return (
       <>
@@ -134,13 +136,12 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
     )
   const view = place.value.query.get("view") ?? "timeline"
   const href = linkTo("runs", id)
-  const subject = run.subject.id === "" ? run.subject.type : run.subject.id
   return (
     <>
       <Head
         title={
           <>
-            <Text>{t.run.title(kindOf(run.kind), subject)}</Text>
+            <Text>{t.run.title(kindOf(run.kind), nameOf(run))}</Text>
             <State tone={runTone(run.status)}>{t.runStatus[run.status]}</State>
           </>
         }

@@ -6,6 +6,7 @@ import { CardTable, Choice, Parts, Unread, Word } from "../parts/list.tsx"
 import { Empty, Head, State, Text, Time } from "../parts/parts.tsx"
 import { kindOf, runTone } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
+import { useSubjectName } from "../run/subject.ts"
 import { place } from "../router.ts"
 import { t } from "../texts.ts"
 
@@ -23,6 +24,7 @@ export const RunsPage = () => {
   const asked = { ...Object.fromEntries(filters.map((name) => [name, given(name)])), rangeID: given("range") }
   const runs = usePart<RunHead>("/runs", { ...asked, cursor: given("cursor") }, touched)
   const data = runs.data.value
+  const nameOf = useSubjectName(data?.items ?? [])
   const isNarrowed = Object.values(asked).some((value) => value !== undefined)
   return (
     <>
@@ -45,7 +47,7 @@ export const RunsPage = () => {
               </th>
               <td data-label={t.runs.columns.subject}>
                 {run.rangeID === undefined ? (
-                  <Text>{run.subject.id === "" ? run.subject.type : run.subject.id}</Text>
+                  <Text>{nameOf(run)}</Text>
                 ) : (
                   <a href={linkTo("ranges", run.rangeID)}>
                     <Text>{run.rangeID}</Text>

@@ -2,6 +2,7 @@ import type { DoctorAnswer, NodeAnswer, QuotaOfUser, Range, RunHead, SourceAnswe
 import { dateOf, shortTime } from "../../parts/format.ts"
 import { kindOf, shortName } from "../../range/sentence.ts"
 import { linkTo } from "../../links.ts"
+import { sourceName, subjectName } from "../../run/subject.ts"
 import { admin } from "../../texts/admin.ts"
 
 const texts = admin.overview
@@ -55,7 +56,7 @@ const ofRange = ({ rangeID, rangeState, VMs }: Range, runs: readonly RunHead[]):
 }
 
 /** The last runs of subjects other than ranges, if they failed. A failed fetch shows at its source. */
-const ofOthers = (runs: readonly RunHead[]): readonly Need[] => {
+const ofOthers = (runs: readonly RunHead[], sources: readonly SourceAnswer[]): readonly Need[] => {
   const last = new Map<string, RunHead>()
   for (const run of runs) {
     const key = `${run.subject.type} ${run.subject.id}`
@@ -65,7 +66,7 @@ const ofOthers = (runs: readonly RunHead[]): readonly Need[] => {
     .filter(({ status, kind }) => status === "failure" && kind !== "source-fetch")
     .map((run) => ({
       tone: "bad",
-      title: texts.failedRun(kindOf(run.kind), run.subject.id === "" ? run.subject.type : run.subject.id),
+      title: texts.failedRun(kindOf(run.kind), subjectName(run.subject, sources)),
       href: linkTo("runs", run.id),
     }))
 }
@@ -133,13 +134,13 @@ export const needsOf = ({ ranges, runs, sources, access, quotas, nodes, findings
     ...ofChecks(findings),
     ...nodes.flatMap(ofNode),
     ...ranges.flatMap((range) => ofRange(range, runs)),
-    ...ofOthers(runs),
+    ...ofOthers(runs, sources),
     ...sources
       .filter(({ lastSyncStatus }) => lastSyncStatus === "error" || lastSyncStatus === "partial")
-      .map(({ name, sourceID, lastSyncStatus, lastSyncError }) => ({
-        tone: lastSyncStatus === "error" ? ("bad" as const) : ("warn" as const),
-        title: (lastSyncStatus === "error" ? texts.source : texts.partial)(name === "" ? sourceID : name),
-        ...(lastSyncError === undefined ? {} : { text: lastSyncError }),
+      .map((source) => ({
+        tone: source.lastSyncStatus === "error" ? ("bad" as const) : ("warn" as const),
+        title: (source.lastSyncStatus === "error" ? texts.source : texts.partial)(sourceName(source)),
+        ...(source.lastSyncError === undefined ? {} : { text: source.lastSyncError }),
         href: "/ui/sources",
       })),
     ...ofAccess(access),

@@ -6,6 +6,7 @@ import { Empty, State, Text, Time } from "../../parts/parts.tsx"
 import { useRanges } from "../../range/ranges.ts"
 import { kindOf, poweredOn, runTone } from "../../range/sentence.ts"
 import { linkTo } from "../../links.ts"
+import { subjectName } from "../../run/subject.ts"
 import { admin } from "../../texts/admin.ts"
 import { t } from "../../texts.ts"
 import { AdminHead } from "./admin-head.tsx"
@@ -17,7 +18,7 @@ const ofRanges = ({ topic }: LiveEvent): boolean => topic === "range" || topic =
 const ofRuns = ({ topic }: LiveEvent): boolean => topic === "run"
 const most = 200
 
-const Running = ({ runs }: { readonly runs: readonly RunHead[] }) => {
+const Running = ({ runs, sources }: { readonly runs: readonly RunHead[]; readonly sources: readonly SourceAnswer[] }) => {
   const running = runs.filter(({ status }) => status === "running")
   return (
     <section class="card" aria-labelledby="running">
@@ -27,7 +28,7 @@ const Running = ({ runs }: { readonly runs: readonly RunHead[] }) => {
         {running.map((run) => (
           <li key={run.id}>
             <a href={linkTo("runs", run.id)}>
-              <Text>{t.run.title(kindOf(run.kind), run.subject.id === "" ? run.subject.type : run.subject.id)}</Text>
+              <Text>{t.run.title(kindOf(run.kind), subjectName(run.subject, sources))}</Text>
             </a>
             <State tone={runTone(run.status)}>{t.runStatus[run.status]}</State>
             <span class="muted">
@@ -103,7 +104,7 @@ export const OverviewPage = () => {
           </ul>
         </section>
         <aside>
-          <Running runs={allRuns} />
+          <Running runs={allRuns} sources={sources.data.value ?? []} />
         </aside>
       </div>
       <Nodes nodes={nodes} ranges={all} />

@@ -5,8 +5,6 @@ import { t } from "../../texts.ts"
 
 const tones: Readonly<Record<string, Tone>> = { ok: "ok", partial: "warn", error: "bad" }
 
-export const nameOf = ({ name, sourceID }: SourceAnswer): string => (name === "" ? sourceID : name)
-
 export const Where = ({ source }: { readonly source: SourceAnswer }) => {
   const where = source.url ?? source.path ?? source.type
   const address = httpsAddress(where)

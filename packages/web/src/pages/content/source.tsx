@@ -9,7 +9,8 @@ import { t } from "../../texts.ts"
 import { CatalogItems, useGlobal } from "./catalog-items.tsx"
 import { ofSources } from "./live.ts"
 import { ChangeSource } from "./source-form.tsx"
-import { nameOf, SourceState, Where } from "./source-parts.tsx"
+import { SourceState, Where } from "./source-parts.tsx"
+import { sourceName } from "../../run/subject.ts"
 import { fetchNow, toldOf } from "./told.ts"
 
 const texts = content.source
@@ -82,7 +83,7 @@ export const SourcePage = ({ values }: { readonly values: Readonly<Record<string
         <Unread of={read} />
       </>
     )
-  const name = nameOf(source)
+  const name = sourceName(source)
   const items = catalog.data.value?.items.filter((item) => item.sourceID === sourceID) ?? []
   const broken = catalog.data.value?.sources.find((one) => one.sourceID === sourceID)?.error
   const plan = () =>

@@ -7,7 +7,8 @@ import { Empty, Head, Outcome, Text, Time, useDoing } from "../../parts/parts.ts
 import { t } from "../../texts.ts"
 import { ofSources } from "./live.ts"
 import { AddSource } from "./source-form.tsx"
-import { nameOf, SourceState, Where } from "./source-parts.tsx"
+import { SourceState, Where } from "./source-parts.tsx"
+import { sourceName } from "../../run/subject.ts"
 import { fetchNow } from "./told.ts"
 
 export const SourcesPage = () => {
@@ -32,7 +33,7 @@ export const SourcesPage = () => {
             <tr key={source.id}>
               <th scope="row">
                 <a href={linkTo("sources", source.sourceID)}>
-                  <Text>{nameOf(source)}</Text>
+                  <Text>{sourceName(source)}</Text>
                 </a>
                 <span class="sub">
                   <Text>{source.description ?? source.sourceID}</Text>
