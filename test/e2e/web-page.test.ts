@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, test } from "vitest"
 import { noBrowser } from "./support/browser.ts"
-import { addLab, deploy, expectSuccess, rangeOf, smallLab } from "./support/lab.ts"
+import { addLab, addUser, deploy, expectSuccess, rangeOf, smallLab } from "./support/lab.ts"
 import { cause, hostileName, hostileText, openPageLab, type PageLab } from "./support/page-lab.ts"
 import { repository } from "./support/program.ts"
 import { hostileLines, longLog, password, pendingRequests, settled, signIn, tabTo, watch } from "./support/web-page.ts"
@@ -160,6 +160,49 @@ describe.skipIf(noBrowser !== undefined)(
       await page.reload()
       await page.locator(".line.match .number", { hasText: "150000" }).waitFor()
       expect(wrong).toEqual([])
+    })
+
+    test("gives a new API key to a user who knows the password, shows it once, and keeps the user signed in", async () => {
+      const { service, ada, browser } = lab
+      const first = await addUser(ada, "KAY", false)
+      await service.as(first).send("POST", "/user/credentials", { proxmoxPassword: password })
+      await signIn(await (await browser()).newPage(), service.url, "KAY")
+      const context = await browser()
+      const other = await context.newPage()
+      await signIn(other, service.url, "KAY")
+      const page = await context.newPage()
+      await page.goto(`${service.url}/ui/me`)
+      await page.getByRole("button", { name: "New API key…" }).click()
+      const dialog = page.getByRole("dialog", { name: "New API key" })
+      await dialog.getByText("Your present key stops working at once").waitFor()
+      await dialog.getByLabel("Password").fill("not the password")
+      await dialog.getByRole("button", { name: "New API key" }).click()
+      await dialog.getByText("Failed to authenticate.").waitFor()
+      expect(await service.as(first).get("/user/keys")).toEqual({ keys: [] })
+
+      await dialog.getByLabel("Password").fill(password)
+      await dialog.getByRole("button", { name: "New API key" }).click()
+      const key = dialog.getByLabel("API key of KAY")
+      await key.waitFor()
+      expect(await key.getAttribute("type")).toBe("password")
+      const text = await key.inputValue()
+      expect(text).toMatch(/^KAY\.[0-9A-Za-z]{40}$/u)
+      expect(await service.as(text).get("/user/keys")).toEqual({ keys: [] })
+      await expect(service.as(first).get("/user/keys")).rejects.toThrow()
+
+      // each tab has lost its stream of events by then
+      await ada.send("PUT", "/groups/course/notice", { text: "Hello KAY", duration: "1h" })
+      await ada.send("POST", "/groups/course/users", { userIDs: ["KAY"] })
+      for (const tab of [page, other]) await tab.getByText("Hello KAY").waitFor()
+      expect(await key.inputValue()).toBe(text)
+      await dialog.getByRole("button", { name: "Close" }).click()
+      expect(await page.content()).not.toContain(text)
+      for (const tab of [page, other]) expect(tab.url()).not.toContain("login")
+      const sessions = page.getByRole("region", { name: "Sessions" })
+      expect(await sessions.getByRole("listitem").count()).toBe(1)
+      await sessions.getByText("This session").waitFor()
+      await ada.send("DELETE", "/groups/course/notice")
+      await ada.send("DELETE", "/groups/course/users", { userIDs: ["KAY"] })
     })
 
     test("names each window after what it shows, wherever somebody came from", async () => {

@@ -495,9 +495,13 @@ export const t = {
       removeLabel: (name: string) => `Remove the key ${name}`,
       removeTitle: (name: string) => `Remove the key ${name}?`,
       removeText: "It stops working immediately, wherever it is used.",
-      how: "Create a key",
-      howText:
-        "This page cannot create keys, so that nobody who takes over a session keeps access. Run this with your own key; the answer holds the new key, once. For one range: scope “range” with “rangeID”.",
+      create: "New API key",
+      createText:
+        "Your present key stops working at once, and so do your additional keys. You are signed out everywhere but here. The new key is shown once.",
+      createPassword: "So that nobody who takes over a session can make a key. Set a password first if you have none.",
+      created: (userID: string) => `API key of ${userID}`,
+      how: "Create an additional key",
+      howText: "Run this with your own key; the answer holds the new key, once. For one range: scope “range” with “rangeID”.",
     },
     vpn: "VPN",
     vpnText: "The file for your WireGuard client. It holds your private key and is for you alone.",

@@ -49,6 +49,17 @@ export const signedIn = (next: string | undefined): void => {
   location.replace(ownPath(next) ?? "/ui/")
 }
 
+/** Replaces the session by a new one. Refusals of what was asked with the old one meanwhile do not lead away from the page. */
+export const renewSession = async (renew: () => Promise<unknown>): Promise<void> => {
+  leaving = true
+  try {
+    await renew()
+    localStorage.setItem(kept, "yes")
+  } finally {
+    leaving = false
+  }
+}
+
 /** A path of this page, or undefined: anybody may have written the address. */
 export const ownPath = (next: string | undefined): string | undefined => {
   if (next === undefined) return undefined

@@ -1,10 +1,15 @@
 import type { ScopedKeyAnswer } from "@rangewright/application/wire"
-import { changeText } from "../api/client.ts"
+import { useSignal } from "@preact/signals"
+import { ask, changeText } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
+import { renewSession } from "../api/session.ts"
+import { me } from "../me.ts"
 import { curlOf } from "../parts/curl.ts"
+import { submitted } from "../parts/form.ts"
 import { dateOf } from "../parts/format.ts"
 import { Unread } from "../parts/list.tsx"
-import { Confirm, Outcome, Text, Time, useDoing, useQuestion } from "../parts/parts.tsx"
+import { Confirm, Dialog, Field, FormEnd, Outcome, Text, Time, useDoing, useQuestion } from "../parts/parts.tsx"
+import { Secret } from "../parts/secret.tsx"
 import { t } from "../texts.ts"
 
 const texts = t.me.keys
@@ -17,10 +22,76 @@ const Expiry = ({ at }: { readonly at: string }) => (
   </>
 )
 
-/** The user's API keys. A session cannot create keys: somebody who stole it would gain lasting access. */
-export const Keys = () => {
+const post = async <A,>(address: string, body: object): Promise<A> =>
+  (await (
+    await ask("POST", address, { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } })
+  ).json()) as A
+
+/** Replaces the user's own key. A session cannot, since somebody who stole it would gain lasting access: the password can. */
+const NewKey = ({
+  open,
+  onClose,
+  onRenewed,
+}: {
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly onRenewed: () => void
+}) => {
+  const doing = useDoing()
+  const made = useSignal<string | undefined>(undefined)
+  const { userID = "", email = "" } = me.value ?? {}
+  const close = (): void => {
+    made.value = undefined
+    onClose()
+  }
+  const submit = (event: SubmitEvent): void => {
+    const password = submitted(event).text("password")
+    void doing.run(async () => {
+      const { token } = await post<{ readonly token: string }>("/api/collections/users/auth-with-password", {
+        identity: email,
+        password,
+      })
+      await renewSession(async () => {
+        const answer = await ask("GET", "/api/v2/user/apikey", { headers: { Authorization: token } })
+        const { apiKey } = ((await answer.json()) as { readonly result: { readonly apiKey: string } }).result
+        made.value = apiKey
+        await post("/ui/session", { apiKey })
+      })
+      onRenewed()
+      return undefined
+    })
+  }
+  return (
+    <Dialog title={texts.create} open={open} onClose={close}>
+      {made.value === undefined ? (
+        <form onSubmit={submit}>
+          <p>{texts.createText}</p>
+          <input type="text" name="username" autocomplete="username" value={email} hidden readOnly />
+          <Field label={t.signIn.password} hint={texts.createPassword}>
+            {(ids) => <input {...ids} name="password" type="password" autocomplete="current-password" required />}
+          </Field>
+          <FormEnd doing={doing} action={texts.create} danger onClose={close} />
+        </form>
+      ) : (
+        <>
+          <Secret label={texts.created(userID)} value={made.value} />
+          <Outcome doing={doing} />
+          <div class="actions end">
+            <button type="button" class="primary" onClick={close}>
+              {t.close}
+            </button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+/** The user's API keys. `onRenewed`: a new one has ended all sessions, and this one was begun again. */
+export const Keys = ({ onRenewed }: { readonly onRenewed: () => void }) => {
   const doing = useDoing()
   const question = useQuestion()
+  const creating = useSignal(false)
   const keys = useRead<{ readonly keys: readonly ScopedKeyAnswer[] }>("/user/keys")
   const list = keys.data.value?.keys ?? []
   const remove = (keyID: string, name: string): void => {
@@ -61,6 +132,11 @@ export const Keys = () => {
         </ul>
       )}
       <Outcome doing={doing} />
+      <p class="actions">
+        <button type="button" disabled={doing.busy} onClick={() => (creating.value = true)}>
+          {texts.create}…
+        </button>
+      </p>
       <details>
         <summary>{texts.how}</summary>
         <p class="muted">{texts.howText}</p>
@@ -68,6 +144,7 @@ export const Keys = () => {
           {curlOf({ method: "POST", address: "/api/v2/user/keys", body: JSON.stringify(example) }, location.origin)}
         </pre>
       </details>
+      <NewKey open={creating.value} onClose={() => (creating.value = false)} onRenewed={onRenewed} />
       <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </section>
   )

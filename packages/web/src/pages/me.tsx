@@ -201,6 +201,7 @@ const Usage = () => {
 
 export const MePage = () => {
   const user = me.value
+  const renewals = useSignal(0)
   return (
     <>
       <Head
@@ -214,9 +215,9 @@ export const MePage = () => {
       <div class="grid">
         <Password />
         <Connection />
-        <Keys />
+        <Keys onRenewed={() => (renewals.value += 1)} />
         {capabilities.value?.features.vpn === true ? <Vpn /> : null}
-        <Sessions />
+        <Sessions key={renewals.value} />
         <Usage />
         <section class="card" aria-labelledby="theme">
           <h2 id="theme">{t.me.theme}</h2>
