@@ -363,8 +363,12 @@ describe.skipIf(noBrowser !== undefined)(
       await page.keyboard.press("Control+Home")
       await page.keyboard.type("# mine\n")
       await page.getByText("Not saved").waitFor()
+      const marked = page.getByRole("link", { name: "Configuration Not saved", exact: true })
+      await marked.waitFor()
+      expect(await page.title()).toBe("UMA · Configuration · Rangewright")
       await page.getByRole("navigation").getByRole("link", { name: "Plan", exact: true }).click()
       await page.getByText("this plan is without your changes").waitFor()
+      await marked.waitFor()
 
       const theirs = `# theirs\n${smallLab(3)}`
       expect((await user.upload("/range/config?rangeID=UMA", theirs)).status).toBe(200)
@@ -376,6 +380,7 @@ describe.skipIf(noBrowser !== undefined)(
       await dialog.getByRole("button", { name: "Use theirs, discard mine" }).click()
       await page.locator(".cm-line", { hasText: "# theirs" }).waitFor()
       expect(await page.getByText("Not saved").count()).toBe(0)
+      await page.getByRole("link", { name: "Configuration", exact: true }).waitFor()
       await page.getByRole("navigation").getByRole("link", { name: "Plan", exact: true }).click()
       await page.getByRole("button", { name: "Plan again" }).waitFor()
       expect(await page.getByText("this plan is without your changes").count()).toBe(0)

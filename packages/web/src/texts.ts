@@ -223,6 +223,7 @@ export const t = {
       access: "Access",
     },
     tabsLabel: "Pages of this range",
+    unsaved: "Not saved",
     start: "Start",
     stop: "Shut down",
     reboot: "Reboot",

@@ -219,7 +219,7 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
       <div class="summary">
         <p class="muted">{texts.intro}</p>
         <div class="actions">
-          {isChanged ? <span class="tag warn">{texts.unsaved}</span> : null}
+          {isChanged ? <span class="tag warn">{t.range.unsaved}</span> : null}
           <button type="button" disabled={cannot} onClick={save(false)}>
             {texts.save}
           </button>

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import { draftOf } from "../editor/drafts.ts"
+import { hasDraft } from "../editor/drafts.ts"
 import { CardTable, Word } from "../parts/list.tsx"
 import { Confirm, Loading, Note, Outcome, Refused, Text, useDoing, useQuestion } from "../parts/parts.tsx"
 import { planSummary } from "../range/plan-summary.ts"
@@ -171,7 +171,7 @@ export const PlanPage = ({ values }: { readonly values: Readonly<Record<string, 
   return (
     <>
       <RangeHead id={id} view={view} />
-      {draftOf(id) === undefined ? null : (
+      {!hasDraft(id) ? null : (
         <Note tone="warn">
           {texts.draft} <a href={linkTo("ranges", id, "config")}>{t.range.tabs.config}</a>
         </Note>

@@ -340,22 +340,30 @@ export const ConfirmButton = ({
   )
 }
 
-export const Tabs = ({
-  label,
-  tabs,
-}: {
-  readonly label: string
-  readonly tabs: readonly { readonly href: string; readonly text: string; readonly current: boolean }[]
-}) => {
+interface Tab {
+  readonly href: string
+  readonly text: string
+  /** What a mark beside the text means; undefined: there is none. */
+  readonly mark?: string | undefined
+  readonly current: boolean
+}
+
+export const Tabs = ({ label, tabs }: { readonly label: string; readonly tabs: readonly Tab[] }) => {
   const nav = useRef<HTMLElement>(null)
   const at = tabs.find(({ current }) => current)?.href
   // where they are wider than the window, the current one is not left beside it
   useLayoutEffect(() => nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }), [at])
   return (
     <nav class="tabs" aria-label={label} ref={nav}>
-      {tabs.map(({ href, text, current }) => (
+      {tabs.map(({ href, text, mark, current }) => (
         <a key={href} href={href} aria-current={current ? "page" : undefined}>
           {text}
+          {mark === undefined ? null : (
+            <>
+              {" "}
+              <span class="dot" role="img" aria-label={mark} title={mark} />
+            </>
+          )}
         </a>
       ))}
     </nav>

@@ -1,6 +1,7 @@
 import type { Range, Run, RunHead } from "@rangewright/application/wire"
 import type { ComponentChildren } from "preact"
 import { changeText } from "../api/client.ts"
+import { hasDraft } from "../editor/drafts.ts"
 import { type Resource, useAllRead, useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
 import { Icon } from "../parts/icon.tsx"
@@ -115,7 +116,8 @@ export const RangeHead = ({
   const shown = Object.entries(t.range.tabs).filter(([name]) => name !== "access" || me.value?.isAdmin === true)
   const tabs = shown.map(([name, text]) => {
     const href = name === "overview" ? linkTo("ranges", id) : linkTo("ranges", id, name)
-    return { href, text, current: `/ui${at}` === href }
+    const mark = name === "config" && hasDraft(id) ? t.range.unsaved : undefined
+    return { href, text, mark, current: `/ui${at}` === href }
   })
   return (
     <>

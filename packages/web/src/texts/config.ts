@@ -11,7 +11,6 @@ export const config = {
   problems: (count: number) => `${count} ${count === 1 ? "problem" : "problems"}`,
   line: (line: number, column: number) => `Line ${line}, column ${column}`,
   label: "Configuration in YAML",
-  unsaved: "Not saved",
   notLoaded: "The editor could not be loaded.",
   would: "What would change",
   wouldSaved: "Based on the stored configuration. Save yours to see what it would change.",
