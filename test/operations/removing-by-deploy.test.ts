@@ -142,10 +142,42 @@ describe("a deploy after machines left the configuration or changed their templa
       message: expect.stringContaining("the configuration of range LAB has changed or was deployed again since"),
     })
     await put(edited())
+    const runs = async () => ((await call("listRuns", { query: {} })) as readonly unknown[]).length
+    const before = await runs()
+    const { plan, ...more } = (await call("resumeRun", { path: { runID }, query: { dryRun: true } })) as Result & {
+      readonly plan: { readonly changes: readonly Change[] }
+    }
+    expect(more).toEqual({ result: expect.stringContaining(`Plan of the rest of run ${runID}: `) })
+    expect(plan.changes.filter(({ kind }) => kind === "remove" || kind === "replace")).toEqual([])
+    expect(await runs()).toBe(before)
     const resumed = (await call("resumeRun", { path: { runID } })) as { readonly runID: string }
     expect(await service.end(ada, resumed.runID)).toMatchObject({ status: "success" })
     expect(await call("getRangeDrift")).toMatchObject({ inSync: true })
     await expect(call("resumeRun", { path: { runID } })).rejects.toMatchObject({ kind: "conflict" })
+  })
+
+  it("shows what a run that failed before it removed anything would remove when it is resumed, and starts nothing", async () => {
+    await put(edited())
+    service.lab.world.fault = ({ action }) => (action?.kind === "delete" ? { when: "before", reason: "failed" } : undefined)
+    const { runID, run } = await deploy({ prune: true })
+    expect(run).not.toMatchObject({ status: "success" })
+    expect(names()).toContain("LAB-kali")
+    service.lab.world.fault = () => undefined
+    for (const asked of [{ query: { dryRun: true } }, { body: { dryRun: true } }]) {
+      const answer = await call("resumeRun", { path: { runID }, ...asked })
+      expect(answer).toMatchObject({
+        plan: { changes: expect.arrayContaining([expect.objectContaining({ kind: "remove", object: "LAB-kali" })]) },
+      })
+      expect(answer).not.toHaveProperty("runID")
+    }
+    expect(names()).toContain("LAB-kali")
+    const resumed = (await call("resumeRun", { path: { runID } })) as { readonly runID: string }
+    await service.end(ada, resumed.runID)
+    expect(names()).not.toContain("LAB-kali")
+    // what could not be resumed cannot be planned either
+    await expect(call("resumeRun", { path: { runID: resumed.runID }, query: { dryRun: true } })).rejects.toMatchObject({
+      kind: "conflict",
+    })
   })
 
   it("refuses a forged confirmation, and options next to a confirmation", async () => {

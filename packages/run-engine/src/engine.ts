@@ -261,6 +261,16 @@ const makeEngine = Effect.fnUntraced(function* (
 
   const events = (runId: RunId, afterSeq: number) => followRun(journal, signals, removed, removesSubject, runId, afterSeq)
 
+  const resumption = Effect.fnUntraced(function* (runId: RunId): Effect.fn.Return<WorkRequest, Fault> {
+    const record = yield* journal.find(runId)
+    if (record === undefined) return yield* new RunNotFound({ runId })
+    if (record.status === "running" && !givesWay(record)) return yield* busyFault(record)
+    const kind = kinds.get(record.kind)
+    const why = record.status === "success" ? "it succeeded" : kind === undefined ? "its kind is not known" : undefined
+    if (why !== undefined) return yield* new Conflict({ what: `Cannot resume run ${runId}: ${why}`, hint: "Start a new run." })
+    return { kind: record.kind, subject: record.subject, options: kind?.resumed?.(record.options) ?? record.options }
+  })
+
   return RunEngine.of({
     start,
     wait: Effect.fnUntraced(function* (runId) {
@@ -275,16 +285,8 @@ const makeEngine = Effect.fnUntraced(function* (
       yield* context.journals.get(runId)?.refresh ?? Effect.void
       return taken
     }),
-    resume: Effect.fnUntraced(function* (runId, by) {
-      const record = yield* journal.find(runId)
-      if (record === undefined) return yield* new RunNotFound({ runId })
-      if (record.status === "running" && !givesWay(record)) return yield* busyFault(record)
-      const kind = kinds.get(record.kind)
-      const why = record.status === "success" ? "it succeeded" : kind === undefined ? "its kind is not known" : undefined
-      if (why !== undefined) return yield* new Conflict({ what: `Cannot resume run ${runId}: ${why}`, hint: "Start a new run." })
-      const options = kind?.resumed?.(record.options) ?? record.options
-      return yield* start({ kind: record.kind, subject: record.subject, options }, by)
-    }),
+    resumption,
+    resume: (runId, by) => Effect.flatMap(resumption(runId), (asked) => start(asked, by)),
     owner: ({ kind, subject }) => kinds.get(kind)?.owner(subject) ?? Effect.succeed(undefined),
     state,
     events,

@@ -32,7 +32,9 @@ export class RunEngine extends Context.Service<
      * over. Fails with `Conflict` past a point of no return.
      */
     readonly cancel: (runId: RunId, by: UserId) => Effect.Effect<boolean, Fault>
-    /** Starts a new run with the request of a failed or aborted one. */
+    /** The request of a new run that continues a failed or aborted one. */
+    readonly resumption: (runId: RunId) => Effect.Effect<WorkRequest, Fault>
+    /** Starts that run. */
     readonly resume: (runId: RunId, by: UserId) => Effect.Effect<RunHead, Fault>
     readonly state: (runId: RunId) => Effect.Effect<RunState, Fault>
     /** The journal after `afterSeq`, then live, until the run ends. A slow reader misses nothing: it reads from the journal. */
