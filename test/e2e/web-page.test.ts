@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, test } from "vitest"
 import { noBrowser } from "./support/browser.ts"
-import { addLab, addUser, deploy, expectSuccess, rangeOf, smallLab } from "./support/lab.ts"
+import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } from "./support/lab.ts"
 import { cause, hostileName, hostileText, openPageLab, type PageLab } from "./support/page-lab.ts"
 import { repository } from "./support/program.ts"
 import { hostileLines, longLog, password, pendingRequests, settled, signIn, tabTo, watch } from "./support/web-page.ts"
@@ -126,6 +126,33 @@ describe.skipIf(noBrowser !== undefined)(
       await page.waitForURL((url) => url.pathname.startsWith("/ui/runs/") && !url.pathname.endsWith(failedRunId))
       await page.getByText(/^Succeeded\./u).waitFor()
       expect(wrong).toEqual([])
+    })
+
+    test("asks before it continues a deploy that would remove machines, and names them", async () => {
+      const { service, simulator, ada, browser } = lab
+      const pru = await addLab(service, "PRU", smallLab(2), ada)
+      await pru.send("POST", "/user/credentials", { proxmoxPassword: password })
+      await expectSuccess(pru, await deploy(pru, "PRU"))
+      await pru.upload("/range/config?rangeID=PRU", smallLab(1))
+      const repair = await simulator.fault({ kind: "fail-task", type: "qmdestroy", text: "no", when: "before", times: "always" })
+      const { runID } = await pru.send<{ runID: string }>("POST", "/range/deploy?rangeID=PRU", { prune: true })
+      expect((await runEnd(pru, runID)).status).toBe("failure")
+      await repair()
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "PRU")
+      await page.goto(`${service.url}/ui/runs/${runID}`)
+      const resume = page.getByRole("button", { name: "Continue from here" })
+      await resume.click()
+      const dialog = page.getByRole("dialog", { name: "Continue this deploy?" })
+      await dialog.getByText("Remove: PRU-m2").waitFor()
+      await dialog.getByRole("button", { name: "Cancel" }).click()
+      expect((await rangeOf(pru, "PRU")).VMs.map(({ name }) => name)).toContain("PRU-m2")
+      expect(page.url()).toContain(runID)
+      await resume.click()
+      await dialog.getByRole("button", { name: "Continue from here" }).click()
+      await page.getByRole("status").getByText(`Run ${runID} of range PRU resumed as run`).waitFor()
+      await page.getByText(/^Succeeded\./u).waitFor()
+      expect((await rangeOf(pru, "PRU")).VMs.map(({ name }) => name)).not.toContain("PRU-m2")
     })
 
     test("shows a log of 200,000 lines from its end, searches it and opens any line, and never executes its content", async () => {

@@ -413,6 +413,8 @@ export const t = {
     cancelTitle: "Stop this run?",
     cancelText: "No new step starts. Steps that have begun end first.",
     resume: "Continue from here",
+    resumeTitle: "Continue this deploy?",
+    resumeText: (lost: string) => `It would delete disks of machines, with their snapshots. This cannot be undone.\n${lost}`,
     resumeHint: "A new run plans and does what is left. What is done stays done.",
     cancelled: "Stopping: steps that have begun end first.",
     cause: "What went wrong",

@@ -1,13 +1,29 @@
-import type { Run } from "@rangewright/application/wire"
+import type { Plan, Run } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { change } from "../api/client.ts"
+import { change, type Parameters } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
 import { LogView } from "../log/log-view.tsx"
 import { duration, secondsBetween } from "../parts/format.ts"
 import { CardTable } from "../parts/list.tsx"
-import { ConfirmButton, Head, Hint, Loading, Note, Outcome, Refused, State, Tabs, Text, Time, useDoing } from "../parts/parts.tsx"
+import {
+  Confirm,
+  ConfirmButton,
+  type Doing,
+  Head,
+  Hint,
+  Loading,
+  Note,
+  Outcome,
+  Refused,
+  State,
+  Tabs,
+  Text,
+  Time,
+  useDoing,
+  useQuestion,
+} from "../parts/parts.tsx"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { navigate, place } from "../router.ts"
@@ -72,6 +88,57 @@ const Cause = ({ run }: { readonly run: Run }) => {
         {failed.length > 1 ? <span class="muted"> · {t.run.also(failed.length - 1)}</span> : null}
       </p>
     </Note>
+  )
+}
+
+interface Resumed {
+  readonly result: string
+  readonly runID?: string
+  readonly plan?: Plan
+}
+
+/** Names shown of each kind; a question is no list. */
+const mostNamed = 20
+
+/** What a plan removes or replaces, a line for each of the two; empty: nothing. */
+const losses = ({ changes }: Plan): string =>
+  (["remove", "replace"] as const)
+    .flatMap((kind) => {
+      const names = changes.filter((change) => change.kind === kind).map(({ object }) => object)
+      const more = names.length > mostNamed ? [t.range.fold(names.length - mostNamed)] : []
+      return names.length === 0 ? [] : [`${t.plan.kinds[kind]}: ${[...names.slice(0, mostNamed), ...more].join(", ")}`]
+    })
+    .join("\n")
+
+/** Resumes the run. Asks first if it is a deploy that may remove or replace machines: what is left of it is planned again. */
+const Continue = ({ run: { id: runID, kind }, doing }: { readonly run: Run; readonly doing: Doing }) => {
+  const question = useQuestion()
+  const send = (more: Parameters) => change<Resumed>("POST", "/runs/{runID}/resume", { runID, ...more })
+  const resume = async (): Promise<string> => {
+    const next = await send({})
+    if (next.runID !== undefined) navigate(`/runs/${encodeURIComponent(next.runID)}`, { told: next.result })
+    return next.result
+  }
+  const ask = async (): Promise<string | undefined> => {
+    const { plan } = kind === "deploy" ? await send({ dryRun: true }) : {}
+    const lost = plan === undefined ? "" : losses(plan)
+    if (lost === "") return resume()
+    question.value = {
+      title: t.run.resumeTitle,
+      text: t.run.resumeText(lost),
+      action: t.run.resume,
+      danger: true,
+      act: () => void doing.run(resume),
+    }
+    return undefined
+  }
+  return (
+    <>
+      <button type="button" class="primary" title={t.run.resumeHint} disabled={doing.busy} onClick={() => void doing.run(ask)}>
+        {t.run.resume}
+      </button>
+      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+    </>
   )
 }
 
@@ -178,23 +245,7 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
           </ConfirmButton>
         ) : null}
         {run.status === "failure" || run.status === "aborted" || run.status === "partial" ? (
-          <button
-            type="button"
-            class="primary"
-            title={t.run.resumeHint}
-            disabled={doing.busy}
-            onClick={() =>
-              void doing.run(async () => {
-                const next = await change<{ readonly result: string; readonly runID: string }>("POST", "/runs/{runID}/resume", {
-                  runID: id,
-                })
-                navigate(`/runs/${encodeURIComponent(next.runID)}`, { told: next.result })
-                return next.result
-              })
-            }
-          >
-            {t.run.resume}
-          </button>
+          <Continue run={run} doing={doing} />
         ) : null}
       </Head>
       {run.status === "running" ? (
