@@ -287,7 +287,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("shows names that others chose as plain text", async () => {
-      const { service, browser } = lab
+      const { service, user, browser } = lab
       const context = await browser()
       const wrong = watch(context, service.url)
       const page = await context.newPage()
@@ -298,6 +298,13 @@ describe.skipIf(noBrowser !== undefined)(
       await settled(page, `${service.url}/ui/ranges/EVIL`)
       await page.getByText(shown, { exact: true }).waitFor()
       expect(await page.locator("main img, main script, main a[href^=javascript]").count()).toBe(0)
+
+      await user.send("POST", "/user/keys", { name: "mine\u202esruoy", scope: "read", days: 1 })
+      await page.goto(`${service.url}/ui/me`)
+      await page.getByRole("button", { name: "Remove the key mine" }).click()
+      const question = page.getByRole("dialog", { name: "Remove the key mine\\u202esruoy?", exact: true })
+      await question.getByRole("button", { name: "Remove" }).click()
+      await page.getByText("mine\\u202esruoy").waitFor({ state: "detached" })
       expect(wrong).toEqual([])
     })
 

@@ -244,7 +244,9 @@ export const Dialog = ({
     <dialog ref={dialog} class={wide ? "wide" : undefined} aria-labelledby={id} onClose={onClose}>
       {open ? (
         <>
-          <h2 id={id}>{title}</h2>
+          <h2 id={id}>
+            <Text>{title}</Text>
+          </h2>
           {children}
         </>
       ) : null}
@@ -299,7 +301,9 @@ export const useQuestion = () => useSignal<Question | undefined>(undefined)
 /** Asks for confirmation before something that cannot be undone. */
 export const Confirm = ({ question, onClose }: { readonly question: Question | undefined; readonly onClose: () => void }) => (
   <Dialog title={question?.title ?? ""} open={question !== undefined} onClose={onClose}>
-    <p>{question?.text}</p>
+    <p class="lines">
+      <Text>{question?.text ?? ""}</Text>
+    </p>
     <div class="actions end">
       <button type="button" onClick={onClose}>
         {t.cancel}
