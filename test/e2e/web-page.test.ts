@@ -672,7 +672,7 @@ describe.skipIf(noBrowser !== undefined)(
     test("says on the page that a change leads to what it did, as plain text, until it is closed or another page is opened", async () => {
       const { service, ada, browser } = lab
       for (const id of ["first", "second", "third"])
-        await ada.send("POST", "/blueprints/from-range", { blueprintID: `gone/${id}`, name: hostileText, rangeID: "UMA" })
+        await ada.send("POST", "/blueprints/from-range", { blueprintID: `gone/${id}`, name: "x".repeat(100), rangeID: "UMA" })
       const context = await browser({ viewport: { width: 375, height: 800 } })
       const wrong = watch(context, service.url)
       const page = await context.newPage()
@@ -681,7 +681,10 @@ describe.skipIf(noBrowser !== undefined)(
       const remove = async (id: string) => {
         await page.goto(`${service.url}/ui/blueprints?id=gone/${id}`)
         await page.getByRole("button", { name: "Delete" }).click()
-        await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+        const question = page.getByRole("dialog")
+        await question.getByText(`Delete the blueprint ${"x".repeat(100)}?`).waitFor()
+        expect(await question.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true)
+        await question.getByRole("button", { name: "Delete" }).click()
         await page.waitForURL("**/ui/blueprints")
       }
       await remove("first")
