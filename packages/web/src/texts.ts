@@ -169,7 +169,7 @@ export const t = {
     "migrate-sdn": "Migration to SDN",
     "return-to-bridges": "Return to bridges",
   } as Readonly<Record<string, string>>,
-  subjects: { source: "a source", blueprint: "a blueprint", access: "access", installation: "the installation" },
+  subjects: { source: "a source", blueprint: "a blueprint", access: "the hypervisor", installation: "the installation" },
   sentence: {
     neverDeployed: "Nothing is deployed yet. Look at the plan, then deploy it.",
     removed: "Its machines were removed. Deploy it to create them again.",
