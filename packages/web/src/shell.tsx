@@ -8,7 +8,7 @@ import { capabilities, managed, me } from "./me.ts"
 import { shortTime } from "./parts/format.ts"
 import { isTyping } from "./parts/keys.ts"
 import { Icon, type IconName } from "./parts/icon.tsx"
-import { Dialog, Text } from "./parts/parts.tsx"
+import { Dialog, WithWays } from "./parts/parts.tsx"
 import { Notices } from "./notices.tsx"
 import type { Target } from "./palette.tsx"
 import { closeTold, navigate, place } from "./router.ts"
@@ -149,7 +149,7 @@ const Told = () => {
       {told === "" ? null : (
         <div class="notice told">
           <p class="lines">
-            <Text>{told}</Text>
+            <WithWays>{told}</WithWays>
           </p>
           <button type="button" class="small" onClick={closeTold}>
             {t.close}

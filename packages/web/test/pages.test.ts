@@ -87,6 +87,11 @@ describe("hints of the service", () => {
       { href: "/ui/ranges/LAB/config", text: "LAB · Configuration" },
       ".",
     ])
+    expect(withWays("Range TMP stays: DELETE /range?rangeID=TMP&force=true removes it", false)).toEqual([
+      "Range TMP stays: ",
+      { href: "/ui/ranges/TMP", text: "TMP · Overview" },
+      " removes it",
+    ])
     expect(hrefs("GET /runs/r1 shows more; POST /runs/r1/resume continues.")).toEqual(["/ui/runs/r1", "/ui/runs/r1"])
   })
 

@@ -12,7 +12,6 @@ import {
   ConfirmButton,
   type Doing,
   Head,
-  Hint,
   Loading,
   Note,
   Outcome,
@@ -23,6 +22,7 @@ import {
   Time,
   useDoing,
   useQuestion,
+  WithWays,
 } from "../parts/parts.tsx"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
@@ -80,7 +80,7 @@ const Cause = ({ run }: { readonly run: Run }) => {
       </p>
       {first.failure.hint === undefined ? null : (
         <p class="lines">
-          <Hint>{first.failure.hint}</Hint>
+          <WithWays>{first.failure.hint}</WithWays>
         </p>
       )}
       <p>

@@ -2,7 +2,7 @@ import { type ReadonlySignal, useSignal } from "@preact/signals"
 import { Refusal } from "../api/client.ts"
 import { refresh } from "../api/resource.ts"
 import { t } from "../texts.ts"
-import { Hint, State, Text, type Tone } from "./parts.tsx"
+import { State, Text, type Tone, WithWays } from "./parts.tsx"
 
 /** One of many tasks: `act` returns the final message, and may report progress. */
 export interface Task {
@@ -100,7 +100,7 @@ export const BulkReport = ({ bulk, title }: { readonly bulk: Bulk; readonly titl
                 <Text>{key}</Text>
               </strong>
               <span class="said">
-                <Hint>{said}</Hint>
+                <WithWays>{said}</WithWays>
               </span>
               <State tone={tones[phase]}>{t.bulk.phases[phase]}</State>
             </li>

@@ -61,8 +61,8 @@ export const Note = ({
   </div>
 )
 
-/** A hint of the service, with links to the pages that do what it says. */
-export const Hint = ({ children }: { readonly children: string }) => (
+/** A hint or an answer of the service, with links to the pages that do what it says. */
+export const WithWays = ({ children }: { readonly children: string }) => (
   <>
     {withWays(children, me.value?.isAdmin === true).map((part, at) =>
       typeof part === "string" ? (
@@ -83,7 +83,7 @@ export const Refused = ({ refusal, retry }: { readonly refusal: Refusal; readonl
     </p>
     {refusal.hint === undefined ? null : (
       <p class="lines muted">
-        <Hint>{refusal.hint}</Hint>
+        <WithWays>{refusal.hint}</WithWays>
       </p>
     )}
     {retry === undefined ? null : (
@@ -205,7 +205,7 @@ export const Outcome = ({ doing: { busy, said, refusal, asked } }: { readonly do
     {said === undefined || said === "" ? null : (
       <Note tone="ok">
         <p class="lines">
-          <Text>{said}</Text>
+          <WithWays>{said}</WithWays>
         </p>
         <CopyCurl asked={asked} />
       </Note>

@@ -21,6 +21,7 @@ const pages: readonly (readonly [page: string, name: string, ...calls: readonly 
     "POST /range/abort",
     "PUT /range/poweron",
     "PUT /range/auto-shutdown",
+    "DELETE /range",
   ],
   ["/ranges/{rangeID}/plan", ofRange("plan"), "GET /range/plan", "POST /range/deploy"],
   ["/ranges/{rangeID}/config", ofRange("config"), "PUT /range/config"],
@@ -71,16 +72,16 @@ const wayOf = (method: string, address: string, isAdmin: boolean): Way | undefin
 /** A command with its call as `howTo` writes them, or a call alone. */
 const mention = /`ludus [^`]*` \(([A-Z]+) (\/[^\s()]*)\)|\b(GET|POST|PUT|PATCH|DELETE) (\/[^\s(),;`]*[^\s(),;`.:])/gu
 
-/** A hint of the service with pages in place of the calls that it mentions; calls without a page stay as they are. */
-export const withWays = (hint: string, isAdmin: boolean): readonly (string | Way)[] => {
+/** What the service says with pages in place of the calls that it mentions; calls without a page stay as they are. */
+export const withWays = (said: string, isAdmin: boolean): readonly (string | Way)[] => {
   const parts: (string | Way)[] = []
   let from = 0
-  for (const match of hint.matchAll(mention)) {
+  for (const match of said.matchAll(mention)) {
     const [whole, commanded, itsAddress, alone, address = ""] = match
     const way = wayOf(commanded ?? alone ?? "", itsAddress ?? address, isAdmin)
     if (way === undefined) continue
-    parts.push(hint.slice(from, match.index), way)
+    parts.push(said.slice(from, match.index), way)
     from = match.index + whole.length
   }
-  return [...parts, hint.slice(from)].filter((part) => part !== "")
+  return [...parts, said.slice(from)].filter((part) => part !== "")
 }

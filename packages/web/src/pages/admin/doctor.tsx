@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals"
 import { read } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { Unread } from "../../parts/list.tsx"
-import { Hint, Outcome, State, Text, Time, type Tone, useDoing } from "../../parts/parts.tsx"
+import { Outcome, State, Text, Time, type Tone, useDoing, WithWays } from "../../parts/parts.tsx"
 import { admin } from "../../texts/admin.ts"
 import { AdminHead } from "./admin-head.tsx"
 
@@ -48,7 +48,7 @@ export const DoctorPage = () => {
                   </span>
                   {hint === undefined ? null : (
                     <span class="sub lines">
-                      <Hint>{hint}</Hint>
+                      <WithWays>{hint}</WithWays>
                     </span>
                   )}
                 </li>
