@@ -100,7 +100,9 @@ describe.skipIf(noBrowser !== undefined)(
           await button.dispatchEvent("click")
           const dialog = page.locator("dialog[open]")
           if ((await dialog.count()) > 0) {
-            for (const field of await dialog.locator("input:not([type=checkbox],[type=radio],[type=file],[hidden]), textarea").all())
+            for (const field of await dialog
+              .locator("input:not([type=checkbox],[type=radio],[type=file],[hidden]), textarea")
+              .all())
               await field.fill(fillings[(await field.getAttribute("type")) ?? ""] ?? "SAM")
             const act = dialog.locator("button.primary:enabled, button.danger:enabled").last()
             if ((await act.count()) > 0) await act.click()

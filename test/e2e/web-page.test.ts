@@ -723,6 +723,28 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([])
     })
 
+    test("tells the end of a long deletion on the page where the user is by then, and does not lead them away from it", async () => {
+      const { service, ada, browser } = lab
+      await ada.send("POST", "/ranges/create", { rangeID: "SLOW", name: "Slow" })
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "ADA")
+      const left = Promise.withResolvers<void>()
+      await page.route("**/api/v2/range?*", async (route) => {
+        if (route.request().method() === "DELETE") await left.promise
+        await route.continue()
+      })
+      await settled(page, `${service.url}/ui/ranges/SLOW`)
+      await page.getByRole("button", { name: "Delete the range…" }).click()
+      await page.getByLabel("Type SLOW to delete it").fill("SLOW")
+      await page.getByRole("dialog").getByRole("button", { name: "Delete the range" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click()
+      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Templates" }).click()
+      await page.getByRole("heading", { name: "Templates" }).waitFor()
+      left.resolve()
+      await page.getByRole("status").getByText("Range SLOW deleted").waitFor()
+      expect(page.url()).toBe(`${service.url}/ui/templates`)
+    })
+
     test("notices, when a user returns to the page, that the range differs from its configuration, even without an event", async () => {
       const { service, browser } = lab
       const context = await browser()

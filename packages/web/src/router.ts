@@ -43,8 +43,9 @@ export const setQuery = (changes: Readonly<Record<string, string | undefined>>):
   place.value = here(place.peek().told)
 }
 
-export const closeTold = (): void => {
-  place.value = here()
+/** Says this on the page that is shown; without a text, takes down what was said. */
+export const tell = (told?: string): void => {
+  place.value = here(told)
 }
 
 /** Follows links to our own pages without loading a new document. */

@@ -11,7 +11,7 @@ import { Icon, type IconName } from "./parts/icon.tsx"
 import { Dialog, WithWays } from "./parts/parts.tsx"
 import { Notices } from "./notices.tsx"
 import type { Target } from "./palette.tsx"
-import { closeTold, navigate, place } from "./router.ts"
+import { navigate, place, tell } from "./router.ts"
 import { t } from "./texts.ts"
 
 interface Link {
@@ -151,7 +151,7 @@ const Told = () => {
           <p class="lines">
             <WithWays>{told}</WithWays>
           </p>
-          <button type="button" class="small" onClick={closeTold}>
+          <button type="button" class="small" onClick={() => tell()}>
             {t.close}
           </button>
         </div>

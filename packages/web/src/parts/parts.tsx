@@ -4,7 +4,7 @@ import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks"
 import { lastChange, Refusal } from "../api/client.ts"
 import { forget, refresh } from "../api/resource.ts"
 import { me } from "../me.ts"
-import { navigate } from "../router.ts"
+import { navigate, place, tell } from "../router.ts"
 import { t } from "../texts.ts"
 import { type Asked, curlOf } from "./curl.ts"
 import { memo } from "./memo.ts"
@@ -160,13 +160,16 @@ export const useDoing = (): Doing => {
       clear()
       lastChange.value = undefined
       try {
+        const from = place.peek().path
         const done = await change()
-        if (to === undefined) {
-          said.value = done
-          refresh()
-        } else {
+        if (to !== undefined && place.peek().path === from) {
           forget()
           navigate(to, { told: done })
+        } else {
+          if (to === undefined) said.value = done
+          // it took long, and the user has left
+          else tell(done)
+          refresh()
         }
         return true
       } catch (error) {
