@@ -364,7 +364,7 @@ router:
     // networks that all nodes have, so that machines reach the router and the router the outside from any node
     expect([config.net0, config.net1]).toEqual([
       expect.stringContaining("bridge=ludusnat"),
-      expect.stringMatching(/bridge=r\d+,tag=10/u),
+      expect.stringMatching(/bridge=r\d+,mtu=1,tag=10/u),
     ])
     const refused = await lab.admin.upload("/range/config?rangeID=LAB", named.replaceAll("pve3", "pve9"))
     expect([refused.status, refused.body.error]).toEqual([400, expect.stringMatching(/pve9.*pve1, pve2, pve3/u)])

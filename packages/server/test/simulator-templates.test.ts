@@ -95,5 +95,5 @@ test("a template with an unknown system is refused with a hint what to write", a
   await expect(start({ RANGEWRIGHT_SIMULATOR_TEMPLATES: "flare-vm-template" })).rejects.toThrow(
     "simulator_templates: flare-vm-template: say which system it has, as in flare-vm-template=windows; one of windows, debian",
   )
-  await expect(start({ RANGEWRIGHT_SIMULATOR_TEMPLATES: "../etc=debian" })).rejects.toThrow("../etc=debian is no template")
+  await expect(start({ RANGEWRIGHT_SIMULATOR_TEMPLATES: "../etc=debian" })).rejects.toThrow("../etc=debian is not a template")
 })
