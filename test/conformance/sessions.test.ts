@@ -323,6 +323,13 @@ describe("with a session", () => {
     expect((await send("POST", "/api/v2/user/keys", { "x-api-key": service.keys.member }, body)).status).toBe(201)
   })
 
+  it("the password is not read, since it would outlast the session", async () => {
+    const member = await signIn()
+    const answer = await send("GET", "/api/v2/user/credentials", { ...member, ...ofOwnPage })
+    expect([answer.status, answer.json["error"]]).toEqual([403, expect.stringContaining("with a session")])
+    expect((await send("GET", "/api/v2/user/credentials", { "x-api-key": service.keys.member })).status).toBe(200)
+  })
+
   it("reads do not keep a range in use; changes and requests with a key do", async () => {
     const member = await signIn()
     const seen: string[] = []

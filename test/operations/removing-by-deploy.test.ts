@@ -171,12 +171,35 @@ describe("a deploy after machines left the configuration or changed their templa
       expect(answer).not.toHaveProperty("runID")
     }
     expect(names()).toContain("LAB-kali")
-    const resumed = (await call("resumeRun", { path: { runID } })) as { readonly runID: string }
+    const { plan } = (await call("resumeRun", { path: { runID }, body: { dryRun: true } })) as {
+      readonly plan: { readonly confirm: string }
+    }
+    const resumed = (await call("resumeRun", { path: { runID }, body: { confirm: plan.confirm } })) as { readonly runID: string }
     await service.end(ada, resumed.runID)
     expect(names()).not.toContain("LAB-kali")
     // what could not be resumed cannot be planned either
     await expect(call("resumeRun", { path: { runID: resumed.runID }, query: { dryRun: true } })).rejects.toMatchObject({
       kind: "conflict",
+    })
+  })
+
+  it("resumes nothing when the rest is no longer what was confirmed, or was never a plan", async () => {
+    await put(edited())
+    service.lab.world.fault = ({ action }) => (action?.kind === "delete" ? { when: "before", reason: "failed" } : undefined)
+    const { runID } = await deploy({ prune: true })
+    service.lab.world.fault = () => undefined
+    const { plan } = (await call("resumeRun", { path: { runID }, body: { dryRun: true } })) as {
+      readonly plan: { readonly confirm: string }
+    }
+    // a machine more is off: the rest starts it too
+    await call("powerOffRange", { body: { machines: [names().find((name) => name !== "LAB-kali") ?? ""] } })
+    await service.end(ada, ((await call("listRuns", { query: {} })) as readonly { readonly id: string }[])[0]?.id ?? "")
+    await expect(call("resumeRun", { path: { runID }, body: { confirm: plan.confirm } })).rejects.toMatchObject({
+      kind: "conflict",
+    })
+    expect(names()).toContain("LAB-kali")
+    await expect(call("resumeRun", { path: { runID }, body: { confirm: "nonsense" } })).rejects.toMatchObject({
+      kind: "invalid",
     })
   })
 

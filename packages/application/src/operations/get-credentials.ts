@@ -20,6 +20,8 @@ export const getCredentials = operation({
   access: "user",
   target: "none",
   wholeKeyOnly: true,
+  // the password would turn a stolen session into a lasting way in
+  refusesSession: true,
   query: { userID: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: Schema.Struct({ result: UserCredentialObject }) },
   statuses: { 200: "the hypervisor login", 404: "the user has no hypervisor login", 502: "the stored password cannot be read" },

@@ -4,8 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
-import { restoreRequest } from "../run/request.ts"
-import { RunEngine } from "@rangewright/run-engine"
+import { restoreRequest, storeRequest } from "../run/request.ts"
+import { RunEngine, type WorkRequest } from "@rangewright/run-engine"
+import { confirmationOf, confirmedOptions } from "../range/confirmed-plan.ts"
 import { RunPlanner } from "../run/planner.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { changeCounts, planObject, PlanObject } from "../wire/plan.ts"
@@ -39,7 +40,17 @@ const rest = Effect.fnUntraced(function* (run: RunRecord, user: User) {
   if (range === undefined || request === undefined)
     return yield* new InvalidInput({ what: `Cannot plan the rest of run ${run.id}: only runs of ranges are planned` })
   const plan = yield* planner.plan(range, request, user.id, "preview")
-  return { result: `Plan of the rest of run ${run.id}: ${changeCounts(plan.changes)}`, plan: planObject(plan) }
+  const confirm = request.kind === "deploy" ? confirmationOf(request.options, plan) : undefined
+  return { result: `Plan of the rest of run ${run.id}: ${changeCounts(plan.changes)}`, plan: planObject(plan, confirm) }
+})
+
+/** The request for a run that does exactly what the confirmed plan showed, or nothing. */
+const confirmedBy = Effect.fnUntraced(function* (confirm: string, asked: WorkRequest) {
+  const request = restoreRequest(asked.options)
+  const { confirmed } = yield* confirmedOptions(confirm, {})
+  if (request?.kind !== "deploy" || confirmed === undefined)
+    return yield* new InvalidInput({ what: "Cannot resume the run: only the plan of a deploy can be confirmed" })
+  return { ...asked, options: storeRequest({ kind: "deploy", options: { ...request.options, confirmed } }) }
 })
 
 export const resumeRun = operation({
@@ -48,17 +59,21 @@ export const resumeRun = operation({
   group: "Range",
   origin: "ours",
   does: "resume a run",
-  summary: "Resume a failed or aborted run from where it stopped, as a new run, or with dryRun only plan that",
+  summary: "Resume a failed or aborted run from where it stopped, as a new run; with dryRun, only plan it",
   access: "range-access",
   accessNote: runAccess,
   target: "none",
   path: { runID: Schema.String },
-  query: { dryRun: Schema.optionalKey(BooleanText) },
+  query: { dryRun: Schema.optionalKey(BooleanText), confirm: Schema.optionalKey(Schema.String) },
   body: {
     type: "json",
     required: false,
     /** In the body as well as in the query: a request for a plan must not start a run. */
-    schema: Schema.Struct({ dryRun: Schema.optionalKey(Schema.Boolean) }),
+    schema: Schema.Struct({
+      dryRun: Schema.optionalKey(Schema.Boolean),
+      /** `confirm` of the plan of a deploy's rest: does exactly what that plan showed, or nothing. */
+      confirm: Schema.optionalKey(Schema.String),
+    }),
   },
   output: {
     type: "json",
@@ -71,10 +86,10 @@ export const resumeRun = operation({
     }).annotate({ identifier: "RunResumed" }),
   },
   statuses: {
-    200: "a new run was started, or with dryRun planned",
-    400: "with dryRun: the run is not of a range; the body is malformed",
+    200: "a new run was started; with dryRun: its plan",
+    400: "with dryRun: the run is not of a range; confirm is not from a plan, or the run is no deploy; the body is malformed",
     ...runStatuses,
-    409: "the run is not over or succeeded; another run is changing the same object; it cannot be planned; it may remove machines and the configuration has changed",
+    409: "the run is not over or succeeded; another run is changing the same object; it cannot be planned; it may remove machines and the configuration has changed; the plan differs from what was confirmed",
     502: hypervisorAway,
   },
   handle: ({ path, query, body, user }) =>
@@ -83,7 +98,11 @@ export const resumeRun = operation({
       const run = yield* findRun(path.runID, user)
       yield* requireSameConfiguration(run)
       if (query.dryRun === true || body?.dryRun === true) return yield* rest(run, user)
-      const next = yield* engine.resume(run.id, user.id)
+      const confirm = body?.confirm ?? query.confirm
+      const next =
+        confirm === undefined
+          ? yield* engine.resume(run.id, user.id)
+          : yield* engine.start(yield* confirmedBy(confirm, yield* engine.resumption(run.id)), user.id)
       return { result: `Run ${run.id} of ${subjectText(run.subject)} resumed as run ${next.id}`, runID: next.id }
     }),
 })
