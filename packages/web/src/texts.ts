@@ -503,6 +503,7 @@ export const t = {
         "Your present key stops working at once, and so do your additional keys. You are signed out everywhere but here. The new key is shown once.",
       createPassword: "So that nobody who takes over a session can make a key. Set a password first if you have none.",
       created: (userID: string) => `API key of ${userID}`,
+      signInAgain: "Your session has ended, and no new one could begin. Copy the key before you close this, then sign in again.",
       how: "Create an additional key",
       howText: "Run this with your own key; the answer holds the new key, once. For one range: scope “range” with “rangeID”.",
     },

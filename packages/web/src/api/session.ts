@@ -11,9 +11,12 @@ const login = "/ui/login"
 /** A message from another tab and a refused read can arrive together, and a second navigation would abort the first. */
 let leaving = false
 
+/** Whether this page shows what must not be lost. */
+let held = false
+
 const leave = (): void => {
   const { pathname, search } = location
-  if (leaving || pathname === login) return
+  if (held || leaving || pathname === login) return
   leaving = true
   // the browser lets people stay on a page with unsaved changes; the next message or refusal leads away again
   setTimeout(() => (leaving = false), 1_000)
@@ -27,7 +30,7 @@ export const startSession = (): void => {
   channel.addEventListener("message", ({ data }) => {
     if (data === "over") leave()
     // another user may have signed in: nothing of the previous one may remain
-    if (data === "begun") location.reload()
+    if (data === "begun" && !held) location.reload()
   })
   // a page restored from the browser's cache must not show anything of a session that is over
   addEventListener("pageshow", ({ persisted }) => {
@@ -38,6 +41,8 @@ export const startSession = (): void => {
 export const mayBeSignedIn = (): boolean => localStorage.getItem(kept) !== null
 
 export const signedOut = (): void => {
+  // the next refusal after `release` says it again
+  if (held) return
   localStorage.removeItem(kept)
   channel?.postMessage("over")
   leave()
@@ -49,16 +54,17 @@ export const signedIn = (next: string | undefined): void => {
   location.replace(ownPath(next) ?? "/ui/")
 }
 
-/** Replaces the session by a new one. Refusals of what was asked with the old one meanwhile do not lead away from the page. */
-export const renewSession = async (renew: () => Promise<unknown>): Promise<void> => {
-  leaving = true
-  try {
-    await renew()
-    localStorage.setItem(kept, "yes")
-  } finally {
-    leaving = false
-  }
+/** Keeps the user on this page until `release`, even if the session ends meanwhile. */
+export const hold = (): void => {
+  held = true
 }
+
+export const release = (): void => {
+  held = false
+}
+
+/** The session was replaced by a new one; another tab may have learned meanwhile that the old one is over. */
+export const renewed = (): void => localStorage.setItem(kept, "yes")
 
 /** A path of this page, or undefined: anybody may have written the address. */
 export const ownPath = (next: string | undefined): string | undefined => {

@@ -1,14 +1,15 @@
 import type { ScopedKeyAnswer } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
 import { ask, changeText } from "../api/client.ts"
-import { useRead } from "../api/resource.ts"
-import { renewSession } from "../api/session.ts"
+import { refresh, useRead } from "../api/resource.ts"
+import { hold, release, renewed } from "../api/session.ts"
 import { me } from "../me.ts"
 import { curlOf } from "../parts/curl.ts"
 import { submitted } from "../parts/form.ts"
 import { dateOf } from "../parts/format.ts"
 import { Unread } from "../parts/list.tsx"
-import { Confirm, Dialog, Field, FormEnd, Outcome, Text, Time, useDoing, useQuestion } from "../parts/parts.tsx"
+import { Confirm, Dialog, Field, FormEnd, Note, Outcome, Text, Time, useDoing, useQuestion } from "../parts/parts.tsx"
 import { Secret } from "../parts/secret.tsx"
 import { t } from "../texts.ts"
 
@@ -27,7 +28,7 @@ const post = async <A,>(address: string, body: object): Promise<A> =>
     await ask("POST", address, { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } })
   ).json()) as A
 
-/** Replaces the user's own key. A session cannot, since somebody who stole it would gain lasting access: the password can. */
+/** Replaces the user's own key: the password can, a session alone cannot. All sessions end, and a new one begins with the new key. */
 const NewKey = ({
   open,
   onClose,
@@ -39,9 +40,16 @@ const NewKey = ({
 }) => {
   const doing = useDoing()
   const made = useSignal<string | undefined>(undefined)
+  const isOver = useSignal(false)
   const { userID = "", email = "" } = me.value ?? {}
+  useEffect(() => release, [])
   const close = (): void => {
+    if (doing.busy) return
     made.value = undefined
+    isOver.value = false
+    release()
+    // leads to the sign-in page if the session is over
+    refresh()
     onClose()
   }
   const submit = (event: SubmitEvent): void => {
@@ -51,18 +59,23 @@ const NewKey = ({
         identity: email,
         password,
       })
-      await renewSession(async () => {
-        const answer = await ask("GET", "/api/v2/user/apikey", { headers: { Authorization: token } })
-        const { apiKey } = ((await answer.json()) as { readonly result: { readonly apiKey: string } }).result
-        made.value = apiKey
+      // the old session ends with the old key, and the new key is shown on this page only
+      hold()
+      const answer = await ask("GET", "/api/v2/user/apikey", { headers: { Authorization: token } })
+      const { apiKey } = ((await answer.json()) as { readonly result: { readonly apiKey: string } }).result
+      made.value = apiKey
+      try {
         await post("/ui/session", { apiKey })
-      })
-      onRenewed()
+        renewed()
+        onRenewed()
+      } catch {
+        isOver.value = true
+      }
       return undefined
     })
   }
   return (
-    <Dialog title={texts.create} open={open} onClose={close}>
+    <Dialog title={texts.create} open={open || made.value !== undefined} stays={doing.busy} onClose={close}>
       {made.value === undefined ? (
         <form onSubmit={submit}>
           <p>{texts.createText}</p>
@@ -75,6 +88,7 @@ const NewKey = ({
       ) : (
         <>
           <Secret label={texts.created(userID)} value={made.value} />
+          {isOver.value ? <Note tone="warn">{texts.signInAgain}</Note> : null}
           <Outcome doing={doing} />
           <div class="actions end">
             <button type="button" class="primary" onClick={close}>

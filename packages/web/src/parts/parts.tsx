@@ -225,12 +225,15 @@ export const Outcome = ({ doing: { busy, said, refusal, asked } }: { readonly do
 export const Dialog = ({
   title,
   open,
+  stays = false,
   onClose,
   wide = false,
   children,
 }: {
   readonly title: string
   readonly open: boolean
+  /** Esc does not close it. */
+  readonly stays?: boolean
   readonly onClose: () => void
   readonly wide?: boolean
   readonly children: ComponentChildren
@@ -244,7 +247,14 @@ export const Dialog = ({
     else element.close()
   }, [open])
   return (
-    <dialog ref={dialog} class={wide ? "wide" : undefined} aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class={wide ? "wide" : undefined}
+      aria-labelledby={id}
+      // browsers close it at the second Esc, whatever the page says
+      onCancel={(event) => stays && event.preventDefault()}
+      onClose={() => (stays ? dialog.current?.showModal() : onClose())}
+    >
       {open ? (
         <>
           <h2 id={id}>
