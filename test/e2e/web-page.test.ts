@@ -201,7 +201,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.goto(`${service.url}/ui/me`)
       await page.getByRole("button", { name: "New API key…" }).click()
       const dialog = page.getByRole("dialog", { name: "New API key" })
-      await dialog.getByText("Your present key stops working at once").waitFor()
+      await dialog.getByText("Your current key stops working at once").waitFor()
       await dialog.getByLabel("Password").fill("not the password")
       await dialog.getByRole("button", { name: "New API key" }).click()
       await dialog.getByText("Failed to authenticate.").waitFor()
