@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useId } from "preact/hooks"
+import { useId, useLayoutEffect, useRef } from "preact/hooks"
 import { t } from "../texts.ts"
 
 /** A secret that is shown once: hidden until somebody reveals it, or copied unseen. */
@@ -7,7 +7,10 @@ export const Secret = ({ label, value }: { readonly label: string; readonly valu
   const id = useId()
   const isShown = useSignal(false)
   const isCopied = useSignal(false)
-  const input = { id, class: "mono", value, readOnly: true, autocomplete: "off" } as const
+  const field = useRef<HTMLInputElement>(null)
+  // the form or button that requested it may be gone, and the focus with it
+  useLayoutEffect(() => field.current?.focus(), [])
+  const input = { ref: field, id, class: "mono", value, readOnly: true, autocomplete: "off" } as const
   return (
     <div class="field secret">
       <label for={id}>{label}</label>
