@@ -414,7 +414,8 @@ export const t = {
     cancelText: "No new step starts. Steps that have begun end first.",
     resume: "Continue from here",
     resumeTitle: "Continue this deploy?",
-    resumeText: (lost: string) => `It will delete the disks of these machines, and their snapshots. This cannot be undone.\n${lost}`,
+    resumeText: (lost: string) =>
+      `It will delete the disks of these machines, and their snapshots. This cannot be undone.\n${lost}`,
     resumeHint: "A new run plans and does what is left. What is done stays done.",
     cancelled: "Stopping: steps that have begun end first.",
     cause: "What went wrong",

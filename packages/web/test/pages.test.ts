@@ -9,7 +9,7 @@ import { needsOf } from "../src/pages/admin/needs.ts"
 import { newUsers } from "../src/pages/admin/roster.ts"
 import { eventReader } from "../src/api/events.ts"
 import { httpsAddress } from "../src/links.ts"
-import { curlOf } from "../src/parts/curl.ts"
+import { bodyOf, curlOf } from "../src/parts/curl.ts"
 import { withWays } from "../src/parts/ways.ts"
 import { bytes, duration, longTime, plain, shortTime } from "../src/parts/format.ts"
 import { patchRange } from "../src/range/patch.ts"
@@ -169,20 +169,20 @@ describe("texts", () => {
 
 describe("a change as a command for a shell", () => {
   test("quotes names given by others, and contains no secret", () => {
-    const body = JSON.stringify({ machines: ["a'; rm -rf / #"], proxmoxPassword: "word", $: "`x`" })
+    const body = bodyOf(JSON.stringify({ machines: ["a'; rm -rf / #"], proxmoxPassword: "word", $: "`x`" }))
+    expect(body).not.toContain(`"word"`)
     expect(curlOf({ method: "PUT", address: "/api/v2/range/poweron?rangeID=UMA", body }, "https://lab.example")).toBe(
       `curl -X PUT -H "X-API-KEY: $RANGEWRIGHT_API_KEY" -H 'Content-Type: application/json' ` +
         `-d '{"machines":["a'\\''; rm -rf / #"],"proxmoxPassword":"…","$":"\`x\`"}' 'https://lab.example/api/v2/range/poweron?rangeID=UMA'`,
     )
   })
   test("sends the file where one was sent", () => {
-    const form = [
-      ["type", "upload"],
-      ["id", "@me"],
-      ["token", "t0ken"],
-      ["archive", new File([], "lab's.zip")],
-    ] as const
-    expect(curlOf({ method: "POST", address: "/api/v2/sources", body: form }, "https://lab.example")).toContain(
+    const form = new FormData()
+    form.set("type", "upload")
+    form.set("id", "@me")
+    form.set("token", "t0ken")
+    form.set("archive", new File([], "lab's.zip"))
+    expect(curlOf({ method: "POST", address: "/api/v2/sources", body: bodyOf(form) }, "https://lab.example")).toContain(
       `--form-string 'type=upload' --form-string 'id=@me' --form-string 'token=…' -F 'archive=@lab'\\''s.zip'`,
     )
   })

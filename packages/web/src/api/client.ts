@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals"
-import type { Asked } from "../parts/curl.ts"
+import { type Asked, bodyOf } from "../parts/curl.ts"
 import { signedOut } from "./session.ts"
 
 /** Why the service refused a request, in its own words. */
@@ -53,15 +53,13 @@ const refusalOf = async (response: Response): Promise<Refusal> => {
 /** The last change requested, for people who want to repeat it from a shell. */
 export const lastChange = signal<Asked | undefined>(undefined)
 
-const sentOf = (body: RequestInit["body"]): Asked["body"] =>
-  body instanceof FormData ? [...body] : typeof body === "string" ? body : "{}"
-
 /** Sends a request with the session's cookie. Ends the session in every tab if the service no longer knows it. */
 export const ask = async (method: string, address: string, init: RequestInit = {}): Promise<Response> => {
   const headers = new Headers(init.headers)
   // other origins cannot send this header: changes are refused without it
   headers.set("X-Rangewright", "1")
-  if (method !== "GET" && !address.endsWith("/validate")) lastChange.value = { method, address, body: sentOf(init.body) }
+  if (method !== "GET" && address.startsWith(`${root}/`) && !address.endsWith("/validate"))
+    lastChange.value = { method, address, body: bodyOf(init.body) }
   let response: Response
   try {
     response = await fetch(address, { ...init, method, headers, credentials: "same-origin", redirect: "error" })

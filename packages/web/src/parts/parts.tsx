@@ -147,6 +147,7 @@ export const useDoing = (): Doing => {
   const clear = (): void => {
     said.value = undefined
     refusal.value = undefined
+    asked.value = undefined
   }
   return {
     clear,
@@ -186,7 +187,7 @@ export const useDoing = (): Doing => {
 
 const CopyCurl = ({ asked }: { readonly asked: Asked | undefined }) => {
   const copied = useSignal<Asked | undefined>(undefined)
-  if (asked === undefined || !asked.address.startsWith("/api/")) return null
+  if (asked === undefined) return null
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(curlOf(asked, location.origin))
     copied.value = asked
