@@ -1,16 +1,22 @@
 import { signal } from "@preact/signals"
 import { base } from "./links.ts"
 
+export interface Told {
+  readonly text: string
+  /** Whether it is why a change was refused. */
+  readonly isBad: boolean
+}
+
 export interface Place {
   /** Below `/ui`, starts with a slash. */
   readonly path: string
   readonly query: URLSearchParams
   readonly mark: string
-  /** What the change that led here did. Not in the address: a link must not be able to claim anything. */
-  readonly told?: string | undefined
+  /** What a change did that led here or ended here. Not in the address: a link must not be able to claim anything. */
+  readonly told?: Told | undefined
 }
 
-const here = (told?: string): Place => ({
+const here = (told?: Told): Place => ({
   told,
   path: location.pathname.startsWith(base) ? location.pathname.slice(base.length) || "/" : "/",
   query: new URLSearchParams(location.search),
@@ -19,16 +25,18 @@ const here = (told?: string): Place => ({
 
 export const place = signal<Place>(here())
 
+const toldOf = (text = "", isBad = false): Told | undefined => (text === "" ? undefined : { text, isBad })
+
 interface Step {
   readonly replace?: boolean
-  /** Shown on that page until somebody closes it or leaves the page. */
+  /** Shown on that page until somebody closes it, begins a change or leaves the page. */
   readonly told?: string | undefined
 }
 
 export const navigate = (to: string, { replace = false, told }: Step = {}): void => {
   if (replace) history.replaceState(null, "", `${base}${to}`)
   else history.pushState(null, "", `${base}${to}`)
-  place.value = here(told)
+  place.value = here(toldOf(told))
 }
 
 /** Changes the view's parameters in the address without adding to the browser's history. */
@@ -43,10 +51,19 @@ export const setQuery = (changes: Readonly<Record<string, string | undefined>>):
   place.value = here(place.peek().told)
 }
 
-/** Says this on the page that is shown; without a text, takes down what was said. */
-export const tell = (told?: string): void => {
-  place.value = here(told)
+/** Says this on the page that is shown. Without a text, what was said before stays. */
+export const tell = (text: string | undefined, isBad = false): void => {
+  const told = toldOf(text, isBad)
+  if (told !== undefined) place.value = here(told)
 }
+
+/** Takes down what was said. */
+export const untell = (): void => {
+  if (place.peek().told !== undefined) place.value = here()
+}
+
+/** Which page this is: all blueprints have the same path. */
+export const pageOf = ({ path, query }: Place): string => `${path}?id=${query.get("id") ?? ""}`
 
 /** Follows links to our own pages without loading a new document. */
 export const followLinks = (): void => {

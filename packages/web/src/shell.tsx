@@ -11,7 +11,7 @@ import { Icon, type IconName } from "./parts/icon.tsx"
 import { Dialog, WithWays } from "./parts/parts.tsx"
 import { Notices } from "./notices.tsx"
 import type { Target } from "./palette.tsx"
-import { navigate, place, tell } from "./router.ts"
+import { navigate, place, untell } from "./router.ts"
 import { t } from "./texts.ts"
 
 interface Link {
@@ -141,17 +141,17 @@ const NavLink = ({ path, text, icon }: { readonly path: string; readonly text: s
   )
 }
 
-/** What the change did that led to this page. */
+/** What a change did that led to this page, or that ended after the user had come here. */
 const Told = () => {
-  const { told = "" } = place.value
+  const { told } = place.value
   return (
     <div role="status">
-      {told === "" ? null : (
-        <div class="notice told">
+      {told === undefined ? null : (
+        <div class={told.isBad ? "notice told bad" : "notice told"}>
           <p class="lines">
-            <WithWays>{told}</WithWays>
+            <WithWays>{told.text}</WithWays>
           </p>
-          <button type="button" class="small" onClick={() => tell()}>
+          <button type="button" class="small" aria-label={t.closeTold} onClick={untell}>
             {t.close}
           </button>
         </div>

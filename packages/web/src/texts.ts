@@ -12,6 +12,7 @@ export const t = {
   working: "Working…",
   retry: "Try again",
   close: "Close",
+  closeTold: "Close this message",
   cancel: "Cancel",
   gone: "It was deleted, or you no longer have access to it.",
   copy: "Copy",

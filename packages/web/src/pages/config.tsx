@@ -10,7 +10,6 @@ import { Dialog, Loading, Outcome, Refused, State, Text, useDoing } from "../par
 import { planSummary } from "../range/plan-summary.ts"
 import { RangeHead, useRange } from "../range/range-head.tsx"
 import { linkTo } from "../links.ts"
-import { navigate } from "../router.ts"
 import { config as texts } from "../texts/config.ts"
 import { t } from "../texts.ts"
 
@@ -209,8 +208,7 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
   const save = (thenPlan: boolean) => () =>
     void doing.run(async () => {
       if (!(await store())) return undefined
-      if (thenPlan) navigate(`/ranges/${encodeURIComponent(id)}/plan`, { told: texts.saved })
-      return texts.saved
+      return { told: texts.saved, to: thenPlan ? `/ranges/${encodeURIComponent(id)}/plan` : undefined }
     })
   const hasErrors = issues.value?.some(({ severity }) => severity === "error") === true
   const cannot = !isChanged || hasErrors || doing.busy

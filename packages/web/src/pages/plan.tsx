@@ -9,7 +9,7 @@ import { Confirm, Loading, Note, Outcome, Refused, Text, useDoing, useQuestion }
 import { planSummary } from "../range/plan-summary.ts"
 import { RangeHead, type RangeView, useRange } from "../range/range-head.tsx"
 import { linkTo } from "../links.ts"
-import { navigate, place, setQuery } from "../router.ts"
+import { place, setQuery } from "../router.ts"
 import { plan as texts } from "../texts/plan.ts"
 import { t } from "../texts.ts"
 
@@ -68,8 +68,7 @@ const Planned = ({
         { rangeID: id },
         body,
       )
-      if (runID !== undefined) navigate(`/runs/${encodeURIComponent(runID)}`, { told: result })
-      return result
+      return { told: result, to: runID === undefined ? undefined : `/runs/${encodeURIComponent(runID)}` }
     })
   return (
     <>

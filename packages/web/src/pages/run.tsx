@@ -11,6 +11,7 @@ import {
   Confirm,
   ConfirmButton,
   type Doing,
+  type Done,
   Head,
   Loading,
   Note,
@@ -26,7 +27,7 @@ import {
 } from "../parts/parts.tsx"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
-import { navigate, place } from "../router.ts"
+import { place } from "../router.ts"
 import { useSubjectName } from "../run/subject.ts"
 import { stepTones } from "../run/step-tones.ts"
 import { TimelineView } from "../run/timeline-view.tsx"
@@ -114,12 +115,11 @@ const losses = ({ changes }: Plan): string =>
 const Continue = ({ run: { id: runID, kind }, doing }: { readonly run: Run; readonly doing: Doing }) => {
   const question = useQuestion()
   const send = (more: Parameters) => change<Resumed>("POST", "/runs/{runID}/resume", { runID, ...more })
-  const resume = async (): Promise<string> => {
-    const next = await send({})
-    if (next.runID !== undefined) navigate(`/runs/${encodeURIComponent(next.runID)}`, { told: next.result })
-    return next.result
+  const resume = async (): Promise<Done> => {
+    const { result, runID: next } = await send({})
+    return { told: result, to: next === undefined ? undefined : `/runs/${encodeURIComponent(next)}` }
   }
-  const ask = async (): Promise<string | undefined> => {
+  const ask = async (): Promise<Done> => {
     const { plan } = kind === "deploy" ? await send({ dryRun: true }) : {}
     const lost = plan === undefined ? "" : losses(plan)
     if (lost === "") return resume()

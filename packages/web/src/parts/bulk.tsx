@@ -1,6 +1,7 @@
 import { type ReadonlySignal, useSignal } from "@preact/signals"
 import { Refusal } from "../api/client.ts"
 import { refresh } from "../api/resource.ts"
+import { untell } from "../router.ts"
 import { t } from "../texts.ts"
 import { State, Text, type Tone, WithWays } from "./parts.tsx"
 
@@ -53,6 +54,7 @@ export const useBulk = (atOnce = 3): Bulk => {
     rows,
     isBusy: rows.value.some(({ phase }) => phase === "waiting" || phase === "doing"),
     start: (tasks) => {
+      untell()
       rows.value = tasks.map((task) => ({ task, phase: "waiting", said: "" }))
       return doAll(tasks)
     },

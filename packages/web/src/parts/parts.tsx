@@ -4,7 +4,7 @@ import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks"
 import { lastChange, Refusal } from "../api/client.ts"
 import { forget, refresh } from "../api/resource.ts"
 import { me } from "../me.ts"
-import { navigate, place, tell } from "../router.ts"
+import { navigate, pageOf, place, tell, untell } from "../router.ts"
 import { t } from "../texts.ts"
 import { type Asked, curlOf } from "./curl.ts"
 import { memo } from "./memo.ts"
@@ -126,6 +126,9 @@ export const Field = ({
   )
 }
 
+/** What a change did, and the page to show afterwards if only the answer tells it. */
+export type Done = string | undefined | { readonly told: string; readonly to?: string | undefined }
+
 /** The result of a change: shown where it was requested, and announced to screen readers. */
 export interface Doing {
   readonly busy: boolean
@@ -133,8 +136,8 @@ export interface Doing {
   readonly refusal: Refusal | undefined
   /** The request that was sent for it. */
   readonly asked: Asked | undefined
-  /** `to`: the page to show afterwards, which then says what was done. */
-  readonly run: (change: () => Promise<string | undefined>, to?: string) => Promise<boolean>
+  /** `to`: the page to show afterwards, which then says what was done. Whoever has left the page is told where they are by then. */
+  readonly run: (change: () => Promise<Done>, to?: string) => Promise<boolean>
   /** Clears the last result. */
   readonly clear: () => void
 }
@@ -159,22 +162,26 @@ export const useDoing = (): Doing => {
       if (busy.peek()) return false
       busy.value = true
       clear()
+      untell()
       lastChange.value = undefined
+      const from = pageOf(place.peek())
+      const isHere = (): boolean => pageOf(place.peek()) === from
       try {
-        const from = place.peek().path
         const done = await change()
-        if (to !== undefined && place.peek().path === from) {
+        const { told, to: next = to } = typeof done === "object" ? done : { told: done }
+        if (!isHere()) tell(told)
+        else if (next === undefined) said.value = told
+        else {
           forget()
-          navigate(to, { told: done })
-        } else {
-          if (to === undefined) said.value = done
-          // it took long, and the user has left
-          else tell(done)
-          refresh()
+          navigate(next, { told })
+          return true
         }
+        refresh()
         return true
       } catch (error) {
-        refusal.value = error instanceof Refusal ? error : new Refusal(0, error instanceof Error ? error.message : String(error))
+        const why = error instanceof Refusal ? error : new Refusal(0, error instanceof Error ? error.message : String(error))
+        if (isHere()) refusal.value = why
+        else tell(why.hint === undefined ? why.message : `${why.message}\n${why.hint}`, true)
         refresh()
         return false
       } finally {
