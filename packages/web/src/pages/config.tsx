@@ -202,6 +202,8 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
     theirs.value = await replaceStored(id, saved.peek(), now)
     if (theirs.peek() !== undefined) return false
     saved.value = now
+    // the user may have left, or come back and typed more
+    keepDraft(id, { text: draftOf(id)?.text ?? now, from: now })
     version.value += 1
     return true
   }
