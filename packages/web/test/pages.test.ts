@@ -78,21 +78,29 @@ describe("hints of the service", () => {
     const without = knownCalls.filter((call) => hrefs(`Do it: ${howTo(call, values, "LAB")}.`).length !== 1)
     expect(without).toEqual(["POST /user/default-range", "DELETE /vm/{vmID}"])
     expect(withWays(`Apply it: ${howTo("POST /blueprints/{blueprintID}/apply", values)}; or not.`, true)).toEqual([
-      "Apply it: ",
+      "Apply it: `ludus blueprint apply team/lesson-1` (",
       { href: "/ui/blueprints?id=team%2Flesson-1", text: "team/lesson-1" },
-      "; or not.",
+      "); or not.",
     ])
     expect(withWays(`Upload one: ${howTo("PUT /range/config", {}, "LAB")}.`, true)).toEqual([
-      "Upload one: ",
+      "Upload one: `ludus range config set -f FILE -r LAB` (",
       { href: "/ui/ranges/LAB/config", text: "LAB · Configuration" },
-      ".",
+      ").",
     ])
     expect(withWays("Range TMP stays: DELETE /range?rangeID=TMP&force=true removes it", false)).toEqual([
-      "Range TMP stays: ",
+      "Range TMP stays: DELETE /range?rangeID=TMP&force=true (",
       { href: "/ui/ranges/TMP", text: "TMP · Overview" },
-      " removes it",
+      ") removes it",
     ])
     expect(hrefs("GET /runs/r1 shows more; POST /runs/r1/resume continues.")).toEqual(["/ui/runs/r1", "/ui/runs/r1"])
+    for (const hint of [
+      'Run "GET /runs/r1"',
+      "Use `GET /runs/r1`, then wait",
+      "Is it GET /runs/r1?",
+      "(GET /runs/r1)",
+      "“GET /runs/r1”.",
+    ])
+      expect(hrefs(hint)).toEqual(["/ui/runs/r1"])
   })
 
   test("stay as they are where no page is known, and link to no page that the user may not see", () => {
@@ -101,6 +109,11 @@ describe("hints of the service", () => {
       `Upload one: ${howTo("PUT /range/config")}.`,
       `Apply it: ${howTo("POST /blueprints/{blueprintID}/apply")}.`,
       "Write hours and minutes such as 2h.",
+      // the name goes on after what was read
+      "See GET /sources/a,b/catalog.",
+      "See GET /runs/a(b.",
+      "See `ludus x` (GET /sources/a)b/catalog).",
+      'See GET /runs/a"b',
       "",
     ])
       expect(withWays(hint, false)).toEqual([hint].filter(Boolean))

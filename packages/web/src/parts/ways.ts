@@ -69,19 +69,25 @@ const wayOf = (method: string, address: string, isAdmin: boolean): Way | undefin
   return undefined
 }
 
-/** A command with its call as `howTo` writes them, or a call alone. */
-const mention = /`ludus [^`]*` \(([A-Z]+) (\/[^\s()]*)\)|\b(GET|POST|PUT|PATCH|DELETE) (\/[^\s(),;`]*[^\s(),;`.:])/gu
+/** A call alone, or in parentheses after its command as `howTo` writes it. One whose path does not end where a word may end is no call. */
+const mention =
+  /(?<=` )\(([A-Z]+) (\/[^\s()"`]*)\)(?=[.,:;!?]*(?:\s|$))|\b(GET|POST|PUT|PATCH|DELETE) (\/[^\s(),;"“”`]*[^\s(),;"“”`'’.:!?])(?=[.,:;!?)"”`'’]*(?:\s|$))/gu
 
-/** What the service says with pages in place of the calls that it mentions; calls without a page stay as they are. */
+/** What the service says, with links to the pages that do the same in parentheses after the commands and calls that it mentions. */
 export const withWays = (said: string, isAdmin: boolean): readonly (string | Way)[] => {
   const parts: (string | Way)[] = []
   let from = 0
+  let closing = ""
+  const rest = (to?: number): string => `${closing}${said.slice(from, to)}`
   for (const match of said.matchAll(mention)) {
     const [whole, commanded, itsAddress, alone, address = ""] = match
     const way = wayOf(commanded ?? alone ?? "", itsAddress ?? address, isAdmin)
     if (way === undefined) continue
-    parts.push(said.slice(from, match.index), way)
-    from = match.index + whole.length
+    const end = match.index + whole.length
+    // after a command, the page takes the place of the call
+    parts.push(`${rest(alone === undefined ? match.index - 1 : end)} (`, way)
+    closing = ")"
+    from = end
   }
-  return [...parts, said.slice(from)].filter((part) => part !== "")
+  return [...parts, rest()].filter((part) => part !== "")
 }
