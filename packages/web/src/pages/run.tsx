@@ -1,7 +1,7 @@
 import type { Plan, Run } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { change, type Parameters } from "../api/client.ts"
+import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
 import { LogView } from "../log/log-view.tsx"
@@ -114,21 +114,22 @@ const losses = ({ changes }: Plan): string =>
 /** Resumes the run. Asks first if it is a deploy that may remove or replace machines: what is left of it is planned again. */
 const Continue = ({ run: { id: runID, kind }, doing }: { readonly run: Run; readonly doing: Doing }) => {
   const question = useQuestion()
-  const send = (more: Parameters) => change<Resumed>("POST", "/runs/{runID}/resume", { runID, ...more })
-  const resume = async (): Promise<Done> => {
-    const { result, runID: next } = await send({})
+  const send = (body: { readonly dryRun?: true; readonly confirm?: string | undefined }) =>
+    change<Resumed>("POST", "/runs/{runID}/resume", { runID }, body)
+  const resume = async (confirm?: string): Promise<Done> => {
+    const { result, runID: next } = await send({ confirm })
     return { told: result, to: next === undefined ? undefined : `/runs/${encodeURIComponent(next)}` }
   }
   const ask = async (): Promise<Done> => {
     const { plan } = kind === "deploy" ? await send({ dryRun: true }) : {}
     const lost = plan === undefined ? "" : losses(plan)
-    if (lost === "") return resume()
+    if (lost === "") return resume(plan?.confirm)
     question.value = {
       title: t.run.resumeTitle,
       text: t.run.resumeText(lost),
       action: t.run.resume,
       danger: true,
-      act: () => void doing.run(resume),
+      act: () => void doing.run(() => resume(plan?.confirm)),
     }
     return undefined
   }
