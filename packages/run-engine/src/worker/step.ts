@@ -57,17 +57,12 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
   /** False when the run was cancelled meanwhile: then there is no further attempt. */
   const unlessCancelled = <E>(effect: Effect.Effect<void, E>): Effect.Effect<boolean, E> =>
     Effect.raceFirst(Effect.as(effect, true), Effect.as(writer.cancelled, false))
-  const awaitReturn = <E = never>(
-    step: Step,
-    fault: Fault,
-    tries: number,
-    bringBack: Effect.Effect<void, E> = Effect.void,
-  ): Effect.Effect<boolean, E | LeaseLost> => {
+  const awaitReturn = (step: Step, fault: Fault, tries: number): Effect.Effect<boolean, LeaseLost> => {
     const { until, back } = awaitedBy(fault)
     const isReachable = (cluster: ObservedCluster) => actions.isReachable?.(step, cluster) ?? true
     return waiting(
       { key: step.key, reason: `${redacted(fault.message, step)}; the run continues when ${until}, or is aborted`, back },
-      unlessCancelled(Effect.andThen(probe.waitUntilBack({ isReachable, quorate: lacksQuorum(fault) }, tries), bringBack)),
+      unlessCancelled(probe.waitUntilBack({ isReachable, quorate: lacksQuorum(fault) }, tries)),
     )
   }
 
@@ -81,14 +76,15 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
     return "retry"
   })
 
-  /** Waits until what the step needs is reachable, and lets the kind restore it. */
+  /** Waits until what the step needs is reachable, and then lets the kind restore it: that is no waiting of the run any more. */
   const lookAgain = Effect.fnUntraced(function* (
     step: Step,
     fault: Fault,
     tries: number,
   ): Effect.fn.Return<RetryOrFail, LeaseLost> {
+    if (!(yield* awaitReturn(step, fault, tries))) return fault
     const bringBack = retryStorage(actions.beforeRetry?.(step, stepContext(head, step, writer)) ?? Effect.void)
-    const done = yield* Effect.result(awaitReturn(step, fault, tries, bringBack))
+    const done = yield* Effect.result(unlessCancelled(bringBack))
     if (Result.isSuccess(done)) return done.success ? "retry" : fault
     return done.failure instanceof LeaseLost ? yield* done.failure : done.failure
   })
