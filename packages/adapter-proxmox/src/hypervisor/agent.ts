@@ -19,7 +19,7 @@ export interface AgentWait {
 /** A booting guest is nearly always on, so its state is only queried occasionally. */
 const stateEverySeconds = 60
 
-const hint = "Find out in Proxmox what turned it off (the tasks of the VM, the memory of its node)."
+const hint = "Check in Proxmox what turned it off: the VM's task log, and the memory of its node."
 
 /** Waits until the guest agent answers, which ends the boot. Fails early when the VM is off again, so that it can be started once more. */
 export const awaitAgent = Effect.fnUntraced(function* (
