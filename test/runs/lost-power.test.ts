@@ -115,7 +115,7 @@ describe("a machine that somebody turns off in Proxmox while its range is deploy
       })
       const { status, steps, message } = await deployed(lab)
       expect(status).toBe("failure")
-      expect(message).toMatch(/Cannot start VM \d+ \(vm1\) again: it is powered off, and does not start: .*told to fail/u)
+      expect(message).toMatch(/Cannot start VM \d+ \(vm1\) again: it is powered off and does not start: .*told to fail/u)
       expect(steps.get("role:vm1")?.failure?.hint).toMatch(/Proxmox.*deploy again/u)
       expect(steps.get("role:vm1")?.attempt).toBe(1)
       expect(startsOf(lab, off)).toBe(2)
@@ -154,11 +154,100 @@ describe("a machine that somebody turns off in Proxmox while its range is deploy
     cutInRole(lab)
     expect((await deployed(lab)).status).toBe("success")
     const told = [...lab.store.runs.values()].flatMap(({ entries }) =>
-      entries.flatMap(({ event }) => (event.type === "Output" ? [event.text] : event.type === "Waiting" ? [event.reason] : [])),
+      entries.flatMap(({ event }) => {
+        if (event.type === "Output") return [event.text]
+        return event.type === "Waiting" || event.type === "Continued" ? [`${event.type}: ${event.reason}`] : []
+      }),
     )
+    // while it boots, the run waits for nothing else any more
     expect(told.join("\n")).toMatch(
-      /vm1: it is powered off; the run continues when vm1 can be reached[^]*\(vm1\) is powered off: it is started again/u,
+      /^Waiting: .*vm1: it is powered off; the run continues when vm1 can be reached.*\nContinued: .*\nVM \d+ \(vm1\) is powered off; starting it again$/mu,
     )
+  })
+})
+
+/** The company whose web server has roles, and is unmanaged if wanted; no agent answers in it, but its roles reach it over the network. */
+const makeShop = (kind: "managed" | "unmanaged", beforeRole: (lab: Lab, nth: number, vmid: Vmid) => "away" | undefined): Lab => {
+  const company = makeCompany()
+  const config = company.config.replace(`hostname: "{{ range_id }}-web01"`, (line) =>
+    kind === "managed" ? line : `${line}\n    unmanaged: true\n    force_ip: true`,
+  )
+  expect(config.includes("unmanaged: true")).toBe(kind === "unmanaged")
+  const lab = { ...company, config }
+  let nth = 0
+  lab.world.fault = ({ port, method, action }) => {
+    if (action === undefined || !("machine" in action) || action.machine.mark.machine !== "LAB-web01") return undefined
+    const { vmid } = action.machine
+    const answersAt = (at: number) => {
+      const vm = lab.world.vms.get(vmid)
+      if (vm?.power === "running") lab.world.vms.set(vmid, { ...vm, agentAt: at })
+    }
+    if (port === "guest") answersAt(0)
+    if (action.kind === "start" && (kind === "unmanaged" || nth > 0)) answersAt(lab.clock.now() + 86_400_000)
+    if (action.kind !== "guest" || action.stage !== "role" || method !== "dispatch") return undefined
+    nth += 1
+    const reason = beforeRole(lab, nth, vmid)
+    return reason && { when: "before", reason }
+  }
+  return lab
+}
+
+const shopRole = ({ steps }: RunState) => [...steps.values()].find(({ step }) => step.key === "role:LAB-web01:shop_database")!
+
+const minutesOf = ({ startedAt, endedAt }: ReturnType<typeof shopRole>) => (endedAt!.getTime() - startedAt!.getTime()) / 60_000
+
+const webOf = ({ world }: Lab) => [...world.vms.values()].find(({ name }) => name === "LAB-web01")?.vmid
+
+describe("a machine that is on, and cannot be reached by its roles", () => {
+  it("is not waited for when it is unmanaged: the role is retried", { timeout: 60_000 }, async () => {
+    const lab = makeShop("unmanaged", (_, nth) => (nth <= 3 ? "away" : undefined))
+    const state = await deployed(lab)
+    expect([state.status, state.message]).toEqual(["success", ""])
+    expect(shopRole(state).attempt).toBe(4)
+    expect(minutesOf(shopRole(state))).toBeLessThan(2)
+    expect(startsOf(lab, webOf(lab))).toBe(1)
+  })
+
+  it("is started again when it is unmanaged and off, and its agent is not waited for", { timeout: 60_000 }, async () => {
+    const lab = makeShop("unmanaged", ({ world }, nth, vmid) => {
+      if (nth > 1) return undefined
+      world.vms.set(vmid, { ...world.vms.get(vmid)!, power: "stopped", agentAt: undefined })
+      return "away"
+    })
+    const state = await deployed(lab)
+    expect([state.status, state.message]).toEqual(["success", ""])
+    expect(minutesOf(shopRole(state))).toBeLessThan(2)
+    expect(startsOf(lab, webOf(lab))).toBe(2)
+  })
+
+  it.each(["managed", "unmanaged"] as const)(
+    "fails with the role's own fault after the usual retries when it is %s and its agent has stopped",
+    { timeout: 60_000 },
+    async (kind) => {
+      const state = await deployed(makeShop(kind, () => "away"))
+      expect(state.status).toBe("failure")
+      expect(state.message).toContain("LAB-web01")
+      expect(state.message).not.toMatch(/guest agent|start VM/u)
+      expect(shopRole(state).attempt).toBe(6)
+      expect(minutesOf(shopRole(state))).toBeLessThan(15)
+    },
+  )
+
+  it("is retried when it is started again and its agent does not answer in time", { timeout: 60_000 }, async () => {
+    const lab = makeLab(["vm1"])
+    let silent = false
+    cutInRole(lab, () => {
+      const before = lab.world.fault
+      lab.world.fault = (call, nth) => {
+        if (silent || call.method !== "settle" || call.action?.kind !== "start" || !call.action.untilAgent)
+          return before(call, nth)
+        silent = true
+        return { when: "before", reason: "failed" }
+      }
+    })
+    const { status, message, steps } = await deployed(lab)
+    expect([status, message, silent]).toEqual(["success", "", true])
+    expect(steps.get("role:vm1")?.attempt).toBe(3)
   })
 })
 

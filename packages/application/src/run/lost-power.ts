@@ -1,4 +1,4 @@
-import { type Action, type Fault, type MachineRef, readDescription, type Step } from "@rangewright/domain"
+import { type Action, type Fault, type Json, type MachineRef, readDescription, stageKey, type Step } from "@rangewright/domain"
 import { GuestAutomation, GuestFault, Hypervisor, HypervisorFault, Machines, retryOf } from "@rangewright/ports"
 import type { StepContext } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ export const poweredOff = (facts: { readonly doing: string; readonly machine: st
     ...facts,
     reason: "away",
     detail: "it is powered off",
-    hint: "Find out in Proxmox what turned it off (the tasks of the VM, the memory of its node), then deploy again.",
+    hint: "Check in Proxmox what turned it off: the VM's task log, and the memory of its node. Then deploy again.",
   })
 
 const orPoweredOff = Effect.fnUntraced(function* ({ action }: Step, fault: Fault) {
@@ -38,33 +38,56 @@ export const tellingPower =
 
 const noResult = { facts: {}, output: "" }
 
-/** Starts a machine if it is off, and waits until its agent answers. */
-const wake = Effect.fnUntraced(function* (machine: MachineRef, { print }: Pick<StepContext, "print">) {
+/** Longest wait for the agent of a machine that is on: it may be booting because a run that died had started it. */
+const brieflySeconds = 120
+
+/** Whether the range's deploys wait for the machine's agent: in an unmanaged machine, they run only roles. */
+const isManaged = Effect.fnUntraced(function* (
+  { machine: { vmid, mark }, ...action }: Inside,
+  { keys }: Pick<StepContext, "keys">,
+) {
+  if (action.kind !== "guest" || action.stage !== "role") return true
+  const machines = yield* Machines
+  const done = (yield* machines.stages(mark.range)).get(vmid)
+  return (["address", "router"] as const).some((stage) => {
+    const key = stageKey(stage, mark.machine)
+    return keys().has(key) || done?.has(key) === true
+  })
+})
+
+/** Starts a machine that is off. `untilAgent`: waits for its agent, but briefly if the machine was on. Fails only if it stays off. */
+const wake = Effect.fnUntraced(function* (machine: MachineRef, untilAgent: boolean, { print }: Pick<StepContext, "print">) {
   const hypervisor = yield* Hypervisor
   const { vmid, mark } = machine
   const wasOff = yield* isOff(machine)
-  if (wasOff) yield* print(`VM ${vmid} (${mark.machine}) is powered off: it is started again\n`)
-  const start = { kind: "start", machine, untilAgent: true } as const
+  if (!wasOff && !untilAgent) return
+  if (wasOff) yield* print(`VM ${vmid} (${mark.machine}) is powered off; starting it again\n`)
+  const start = { kind: "start", machine, untilAgent } as const
   const started = Effect.gen(function* () {
     const { token } = yield* hypervisor.dispatch(start)
     yield* hypervisor.settle({ ...start, untilAgent: false }, token)
     return token
   })
+  // the step's retry tells more about a machine that is on than a silent agent does
+  const booted = (token: Json) =>
+    hypervisor
+      .settle(start, token)
+      .pipe(Effect.catch((fault) => Effect.flatMap(isOff(machine), (off) => (off ? Effect.fail(fault) : Effect.void))))
   // an abort must not interrupt it: the next request would find a machine that is off but about to start
-  const inFlight = Effect.flatMap(Effect.uninterruptible(started), (token) => hypervisor.settle(start, token))
-  const woken = yield* Effect.result(insist(inFlight, "while-reached"))
+  const inFlight = Effect.flatMap(Effect.uninterruptible(started), (token) => (untilAgent ? booted(token) : Effect.void))
+  const insisting = Effect.asVoid(insist(inFlight, "while-reached"))
+  const briefly = Effect.asVoid(Effect.timeoutOption(insisting, `${brieflySeconds} seconds`))
+  const woken = yield* Effect.result(wasOff ? insisting : briefly)
   if (woken._tag === "Success") return wasOff ? yield* keepSettled({ key: start.kind, action: start }, noResult) : undefined
   const { facts } = woken.failure
   // the step waits for the hypervisor itself
-  if (retryOf(woken.failure) === "wait") return
-  return yield* (yield* isOff(machine))
-    ? new HypervisorFault({
-        ...facts,
-        doing: `start VM ${vmid} (${mark.machine}) again`,
-        detail: `it is powered off, and does not start: ${facts.detail}`,
-        hint: facts.hint ?? "Start it in Proxmox to see why, then deploy again.",
-      })
-    : woken.failure
+  if (retryOf(woken.failure) === "wait" || !(yield* isOff(machine))) return
+  return yield* new HypervisorFault({
+    ...facts,
+    doing: `start VM ${vmid} (${mark.machine}) again`,
+    detail: `it is powered off and does not start: ${facts.detail}`,
+    hint: facts.hint ?? "Start it in Proxmox to see why, then deploy again.",
+  })
 })
 
 /** The range's router, if it is off and machines are reached over the network. */
@@ -82,12 +105,12 @@ const routerThatIsOff = Effect.fnUntraced(function* ({ vmid, mark }: MachineRef)
 
 /**
  * Prepares the retry of a step inside a machine in a deploy: starts the machine and the range's router if they were turned off, and waits
- * until the machine's agent answers; it may be booting because a run that died had started it. No other request can turn off a machine of
- * the range during a deploy, so the user did not ask for it. Other runs start nothing: their machines may be off on purpose (ADR 90).
+ * until the machine is ready. No other request can turn off a machine of the range during a deploy, so the user did not ask for it. Other
+ * runs start nothing: their machines may be off on purpose (ADR 90).
  */
-export const bringBack = Effect.fnUntraced(function* ({ action }: Step, context: Pick<StepContext, "head" | "print">) {
+export const bringBack = Effect.fnUntraced(function* ({ action }: Step, context: Pick<StepContext, "head" | "keys" | "print">) {
   if (!isInside(action) || context.head.kind !== "deploy") return
   const router = yield* Effect.catchTag(routerThatIsOff(action.machine), "HypervisorFault", () => Effect.undefined)
-  if (router !== undefined) yield* wake(router, context)
-  yield* wake(action.machine, context)
+  if (router !== undefined) yield* wake(router, true, context)
+  yield* wake(action.machine, yield* isManaged(action, context), context)
 })
