@@ -6,7 +6,7 @@ import {
   memoryStorageLayer,
   type MemoryVm,
 } from "@rangewright/adapter-memory"
-import { networkComment, type RangeId, type RecordId, writeDescription } from "@rangewright/domain"
+import { natAlias, networkComment, type RangeId, type RecordId, writeDescription } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -43,7 +43,8 @@ const installed = async () => {
     world.vms.set(vm.vmid, { ...vm, template: false, pool: undefined, ...change })
   }
   const markOf = (range: RangeId, machine: string) => writeDescription({ range, machine }, [])
-  return { world, add, markOf, findings: () => run(checkLeftovers({ vmidFrom: 20_000, vmidTo: 29_999 })) }
+  const findings = (natNetwork?: string) => run(checkLeftovers({ vmidFrom: 20_000, vmidTo: 29_999, natNetwork }))
+  return { world, add, markOf, findings }
 }
 
 describe("the doctor's check for leftovers", () => {
@@ -79,6 +80,22 @@ describe("the doctor's check for leftovers", () => {
     expect(networks?.detail).toBe("1 network with the service's mark belongs to no range of this installation: r9 (range GONE)")
     expect(more).toEqual([])
     expect(world.calls.filter(({ mutating }) => mutating)).toEqual([])
+  })
+
+  test("leaves the network to the outside alone, which the migration made or somebody made by hand", async () => {
+    const { world, findings } = await installed()
+    const vnet = (name: string, alias: string) =>
+      world.networks.set(name, { spec: { type: "vnet", name, zone: "ludus", tag: 1, alias }, ours: true })
+    vnet("oldnat", natAlias)
+    vnet("mynat", networkComment(gone))
+    vnet("lan", "Rangewright outside network")
+    vnet("lan2", "rangewright GONE, do not remove")
+    world.networks.set("vmbr1000", {
+      spec: { type: "bridge", name: "vmbr1000", node: "node1", comment: networkComment(gone) },
+      ours: true,
+    })
+    expect(await findings("mynat")).toMatchObject([{ level: "ok" }])
+    expect(await findings()).toMatchObject([{ level: "warn", detail: expect.stringMatching(/: mynat \(range GONE\)$/u) }])
   })
 
   test("names a few of many", async () => {

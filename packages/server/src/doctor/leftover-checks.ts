@@ -1,4 +1,4 @@
-import { ownTag, readDescription } from "@rangewright/domain"
+import { isRangeId, natAlias, natNetworkName, networkComment, ownTag, readDescription } from "@rangewright/domain"
 import { Hypervisor, HypervisorNetwork, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Config } from "../config/config.ts"
@@ -9,6 +9,13 @@ const linesAtMost = 10
 /** A VM is read for each; there are more only where something is very wrong, and then the first of them say it. */
 const readAtMost = 500
 
+/** The range whose network has this comment; a comment of a person's own names none. */
+const rangeOf = (comment: string): string | undefined => {
+  const text = comment.trim()
+  const id = text.slice(text.lastIndexOf(" ") + 1)
+  return isRangeId(id) && text === networkComment(id) ? id : undefined
+}
+
 /**
  * Looks for machines and networks with the service's mark whose range it does not know: nothing else shows them, and they use memory, disk
  * and VMIDs forever. A restored backup, `begin-anew` and machines taken out of their pool leave such. Changes nothing.
@@ -16,7 +23,12 @@ const readAtMost = 500
 export const checkLeftovers = ({
   vmidFrom,
   vmidTo,
-}: Pick<Config, "vmidFrom" | "vmidTo">): Effect.Effect<readonly Finding[], never, Hypervisor | HypervisorNetwork | Ranges> =>
+  natNetwork,
+}: Pick<Config, "vmidFrom" | "vmidTo" | "natNetwork">): Effect.Effect<
+  readonly Finding[],
+  never,
+  Hypervisor | HypervisorNetwork | Ranges
+> =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
     const network = yield* HypervisorNetwork
@@ -42,8 +54,12 @@ export const checkLeftovers = ({
       const range = readDescription(description).mark?.range
       return range === undefined || known.has(range) ? [] : [`${name} (VM ${vmid} on ${node}, range ${range})`]
     })
+    // all ranges reach the outside through it; a migration leaves the bridge and the VNet
+    const toOutside = new Set([natNetworkName(false), natNetwork ?? natNetworkName(true)])
     const left = networks.flatMap(({ spec, ours }) => {
-      const range = (spec.type === "vnet" ? spec.alias : spec.comment).trim().split(/\s+/u)[1]
+      const comment = spec.type === "vnet" ? spec.alias : spec.comment
+      if (toOutside.has(spec.name) || comment.trim() === natAlias) return []
+      const range = rangeOf(comment)
       return !ours || range === undefined || known.has(range) ? [] : [`${spec.name} (range ${range})`]
     })
     const found = [...told("machine", machines), ...told("network", left)]
