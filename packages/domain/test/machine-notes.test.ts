@@ -13,6 +13,14 @@ const deployedLab = (): ModelWorld => {
   return world
 }
 
+test("a mark names a range by an ID that ranges may have: members write notes, and what a mark names is printed", () => {
+  const text = (range: string) => JSON.stringify({ rangewright: { range, machine: "web" } })
+  for (const range of ["LAB", "a", "alice/lab_1/x-2", `A${"b".repeat(63)}`])
+    expect(readDescription(text(range)).mark).toEqual({ range, machine: "web" })
+  for (const range of ["LAB\u001B[2J", "LAB\n", "LAB ", "", "a/b/c/d", `A${"b".repeat(64)}`])
+    expect(readDescription(text(range)).mark).toBeUndefined()
+})
+
 describe("notes that people write on a machine in Proxmox", () => {
   test("leave it ours, above and below our line", () => {
     for (const text of [noted, `${ours}\nnote`, `note\n${ours}`, noted.replaceAll("\n", "\r\n")]) {

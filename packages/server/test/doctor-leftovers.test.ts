@@ -98,6 +98,13 @@ describe("the doctor's check for leftovers", () => {
     expect(await findings()).toMatchObject([{ level: "warn", detail: expect.stringMatching(/: mynat \(range GONE\)$/u) }])
   })
 
+  test("prints nothing of a VM's notes that a terminal would obey", async () => {
+    const { add, findings } = await installed()
+    const bad = "GONE\u001B[2J\u009B31m" as RangeId
+    add(20_000, "web", { description: writeDescription({ range: bad, machine: "web" }, []), tags: ["rangewright"] })
+    expect(await findings()).toMatchObject([{ level: "ok" }])
+  })
+
   test("names a few of many", async () => {
     const { add, markOf, findings } = await installed()
     for (let vmid = 20_000; vmid < 20_013; vmid += 1) add(vmid, `GONE-${vmid}`, { description: markOf(gone, `GONE-${vmid}`) })

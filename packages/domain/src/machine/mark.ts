@@ -1,4 +1,4 @@
-import type { RangeId } from "../access/ids.ts"
+import { isRangeId, type RangeId } from "../access/ids.ts"
 import { type Hardware, readHardware } from "./hardware.ts"
 
 /**
@@ -46,11 +46,12 @@ const markIn = (value: unknown): MachineMark | undefined => {
   const own = asRecord(asRecord(value)["rangewright"])
   const range = asText(own["range"])
   const machine = asText(own["machine"])
-  if (range === undefined || machine === undefined) return undefined
+  // members write notes: any text may be there
+  if (range === undefined || !isRangeId(range) || machine === undefined) return undefined
   const template = asText(own["template"])
   const undisguised = own["undisguised"] === undefined ? undefined : readHardware(own["undisguised"])
   return {
-    range: range as RangeId,
+    range,
     machine,
     ...(template === undefined ? {} : { template }),
     ...(own["adopted"] === true ? { adopted: true } : {}),

@@ -8,6 +8,9 @@ export const fail = (what: string, detail: string, hint: string): Finding => ({ 
 
 const marks = { ok: "ok  ", warn: "warn", fail: "FAIL" } as const
 
+/** Findings name what others wrote, and a terminal obeys control characters. */
+const printable = (text: string): string => text.replace(/\p{Cc}+/gu, " ")
+
 /** One or two lines for each finding. */
 export const renderFinding = ({ level, what, detail, hint }: Finding): string =>
-  `${marks[level]}  ${what}: ${detail}${hint === undefined ? "" : `\n        -> ${hint}`}`
+  `${marks[level]}  ${printable(`${what}: ${detail}`)}${hint === undefined ? "" : `\n        -> ${printable(hint)}`}`
