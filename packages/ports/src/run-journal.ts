@@ -49,6 +49,13 @@ export interface RunFilter {
   readonly limit: number
 }
 
+/** How many runs of a kind ended with a status. Both are texts as stored: a newer version may have written them. */
+export interface EndedRuns {
+  readonly kind: string
+  readonly status: string
+  readonly count: number
+}
+
 /** The subject has an unfinished run that does not give way. The engine turns this into a fault for callers. */
 export class SubjectTaken extends defineFault("SubjectTaken", "conflict", (f: { readonly run: RunRecord }) => ({
   message: `Cannot start another run about ${subjectText(f.run.subject)}: run ${f.run.id} has not ended`,
@@ -135,6 +142,8 @@ export class RunJournal extends Context.Service<
     readonly recoverable: Effect.Effect<readonly RunRecord[], StorageFault>
     /** Newest first. Empty `ranges`, `kinds`, `types` or `statuses` mean none. */
     readonly list: (filter: RunFilter) => Effect.Effect<readonly RunRecord[], StorageFault>
+    /** The runs that ended after this time, counted; those of before it, and of kinds and statuses without any, are left out. */
+    readonly endedAfter: (time: Date) => Effect.Effect<readonly EndedRuns[], StorageFault>
     /** Keeps the newest `keep` finished runs of each kind and subject; returns how many were deleted. */
     readonly prune: (keep: number) => Effect.Effect<number, StorageFault>
     /**

@@ -157,6 +157,25 @@ describe("the composition", () => {
     await vi.waitFor(async () => expect(await metricsNow()).toMatch(ended), { timeout: 20_000, interval: 200 })
   })
 
+  test("its metrics count runs by their end, however long ago they started and however many there are", async () => {
+    const { plainUrl } = await start()
+    const database = new DatabaseSync(join(data, "rangewright.db"))
+    const add = database.prepare(
+      `insert into runs (id, kind, subject, by_user, options, started_at, status, ended_at, last_seq, cancel_requested, generation)
+       values (?, ?, 'installation:', 'ROOT', 'damaged', ?, 'failure', ?, 0, 0, 0)`,
+    )
+    const [now, hour] = [Date.now(), 3_600_000]
+    database.exec("begin")
+    add.run("long00000000000", "migrate-sdn", now - 50 * hour, now)
+    add.run("old000000000000", "migrate-sdn", now - 50 * hour, now - 2 * hour)
+    for (let i = 0; i < 2100; i += 1) add.run(`fetch${String(i).padStart(10, "0")}`, "source-fetch", now, now)
+    database.exec("commit")
+    database.close()
+    const metrics = await (await fetch(`${plainUrl}/metrics`)).text()
+    expect(metrics).toMatch(/^rangewright_runs_ended_last_hour\{kind="migrate-sdn",status="failure"\} 1$/mu)
+    expect(metrics).toMatch(/^rangewright_runs_ended_last_hour\{kind="source-fetch",status="failure"\} 2100$/mu)
+  })
+
   test("the example's alerts use only metrics that it has", async () => {
     const { plainUrl } = await start()
     const metrics = await (await fetch(`${plainUrl}/metrics`)).text()

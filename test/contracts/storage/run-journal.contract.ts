@@ -413,6 +413,36 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "counts the runs that ended after a time, by kind and status, whenever they started",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        expect(yield* journal.endedAfter(later(0))).toEqual([])
+        const runs = [
+          ["long", "deploy", "success", 1, 60],
+          ["early", "deploy", "success", 2, 50],
+          ["b", "deploy", "success", 52, 55],
+          ["c", "deploy", "failure", 53, 56],
+          ["d", "power", "success", 54, 57],
+        ] as const
+        for (const [id, kind, status, start, end] of runs) {
+          const subject = { type: "source", id } as const
+          yield* journal.open(deployRun(id, { kind, subject, startedAt: later(start) }), undefined)
+          yield* journal.close(runId(id), 0, ended(status), undefined, later(end))
+        }
+        yield* journal.open({ ...run, startedAt: later(58) }, undefined)
+        const counts = yield* journal.endedAfter(later(50))
+        expect(counts.map(({ kind, status, count }) => `${kind} ${status} ${count}`).sort()).toEqual([
+          "deploy failure 1",
+          "deploy success 2",
+          "power success 1",
+        ])
+        expect(counts.every(({ count }) => typeof count === "number")).toBe(true)
+        expect(yield* journal.endedAfter(later(60))).toEqual([])
+      }),
+    )
+
+    it(
       "lists runs newest first, filtered by subject, subject type, user, kind, time and number",
       Effect.gen(function* () {
         yield* aliceWithLab

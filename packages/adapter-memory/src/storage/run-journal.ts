@@ -137,6 +137,14 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
           .filter((run) => isAsked(filter, run))
           .slice(0, filter.limit),
       ),
+    endedAfter: (time) =>
+      Effect.sync(() => {
+        const ended = records().filter(({ endedAt }) => endedAt !== undefined && endedAt > time)
+        const groups = Map.groupBy(ended, ({ kind, status }) => JSON.stringify([kind, status]))
+        return [...groups.values()].flatMap((runs) =>
+          runs.slice(0, 1).map(({ kind, status }) => ({ kind, status, count: runs.length })),
+        )
+      }),
     prune: (keep) =>
       change(() => {
         const seen = new Map<string, number>()

@@ -75,6 +75,11 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
     const busy = database.prepared("read a run", "select * from runs where busy_subject = ?", first(toRun))
     const selectUnfinished = "select * from runs where busy_subject is not null order by started_at desc, id desc"
     const unfinished = database.prepared("read unfinished runs", selectUnfinished, every(toRun))
+    const endedAfter = database.prepared(
+      "count the runs that ended",
+      "select kind, status, count(*) as ended from runs where ended_at > ? group by kind, status",
+      every(({ kind, status, ended }) => ({ kind: String(kind), status: String(status), count: Number(ended) })),
+    )
     const recoverable = database.list("read unfinished runs", selectUnfinished, toRun)
 
     return {
@@ -163,6 +168,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
       unfinished: unfinished(),
       recoverable: recoverable(),
       list: (filter) => listRuns(database, filter),
+      endedAfter: (time) => endedAfter(time.getTime()),
       forget: (subject) =>
         database.write("forget runs", (tx) =>
           Effect.asVoid(

@@ -10,6 +10,7 @@ import * as Cause from "effect/Cause"
 import type { Metrics } from "../observe/metrics.ts"
 import { statfs } from "node:fs/promises"
 import { fullDisk } from "./full-disk.ts"
+import { sharedFor } from "./shared-for.ts"
 import type { AppRuntime } from "./tokens.ts"
 
 const problemOf = (cause: Cause.Cause<unknown>): string => {
@@ -18,21 +19,8 @@ const problemOf = (cause: Cause.Cause<unknown>): string => {
 }
 
 const hour = 3_600_000
-/** Runs whose ends are counted: more in one day are not looked at. */
-const endsAtMost = 2000
-
-/** Unfinished runs, and the ends of the last hour among runs of the last day. */
-const lookAtRuns = Effect.gen(function* () {
-  const journal = yield* RunJournal
-  const unfinished = yield* journal.recoverable
-  const now = yield* Clock.currentTimeMillis
-  const recent = yield* journal.list({ since: new Date(now - 24 * hour), limit: endsAtMost })
-  return {
-    active: unfinished.length,
-    oldestSeconds: Math.max(0, ...unfinished.map(({ startedAt }) => (now - startedAt.getTime()) / 1000)),
-    endedLastHour: recent.filter(({ endedAt }) => endedAt !== undefined && endedAt.getTime() > now - hour),
-  }
-})
+/** Anyone may ask for the metrics, so the store is not read for them more often than this. */
+const sharedMillis = 2000
 
 /** Reads a summary of the observed state from the store. */
 const look = Effect.gen(function* () {
@@ -43,7 +31,19 @@ const look = Effect.gen(function* () {
   const unfinished = yield* journal.recoverable
   const now = yield* Clock.currentTimeMillis
   const ageSeconds = freshness.observedAt === undefined ? 0 : Math.max(0, now - freshness.observedAt.getTime()) / 1000
-  return { freshness, ageSeconds, machines: cluster?.machineCount ?? 0, runs: unfinished.length }
+  return { freshness, ageSeconds, machines: cluster?.machineCount ?? 0, unfinished }
+})
+
+/** The same, and the runs: the unfinished ones, and the ends of the last hour. */
+const measure = Effect.gen(function* () {
+  const seen = yield* look
+  const journal = yield* RunJournal
+  const now = yield* Clock.currentTimeMillis
+  return {
+    ...seen,
+    oldestSeconds: Math.max(0, ...seen.unfinished.map(({ startedAt }) => (now - startedAt.getTime()) / 1000)),
+    endedLastHour: yield* journal.endedAfter(new Date(now - hour)),
+  }
 })
 
 /** Another instance, or a command, has changed the key since this service started. */
@@ -64,7 +64,7 @@ const stateOf = ({ awaySince, awayReason, doubt }: Freshness): string => {
  * work; both are reported in the detail, the first in the metrics too.
  */
 export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string | undefined): Probes => {
-  const looked = () => runtime.runPromiseExit(look)
+  const measured = sharedFor(sharedMillis, () => runtime.runPromiseExit(measure))
   return {
     ready: async () => {
       const writable = await runtime.runPromiseExit(storageHealth)
@@ -74,33 +74,32 @@ export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string 
         return { ready: false, detail: { store: "its key was changed: give this service the new one, and restart it" } }
       const full = folder === undefined ? undefined : fullDisk(await statfs(folder), folder)
       if (full !== undefined) return { ready: false, detail: { store: full } }
-      const exit = await looked()
+      const exit = await runtime.runPromiseExit(look)
       if (Exit.isFailure(exit)) return { ready: false, detail: { store: problemOf(exit.cause) } }
-      const { freshness, runs } = exit.value
+      const { freshness, unfinished } = exit.value
       return {
         ready: true,
         detail: {
           store: "ok",
           hypervisor: stateOf(freshness),
           observedAt: freshness.observedAt?.toISOString() ?? null,
-          runs,
+          runs: unfinished.length,
         },
       }
     },
     metrics: async () => {
       metrics.consoles(await runtime.runPromise(Consoles.use(({ open }) => Effect.sync(open))))
       metrics.passwords(await runtime.runPromise(SignIns.use(({ counts }) => Effect.sync(counts))))
-      const exit = await looked()
+      const exit = await measured()
       if (Exit.isSuccess(exit)) {
-        const { freshness, ageSeconds, machines } = exit.value
+        const { freshness, ageSeconds, machines, unfinished, oldestSeconds, endedLastHour } = exit.value
         metrics.observed({
           machines,
           ageSeconds,
           away: freshness.awaySince !== undefined,
         })
+        metrics.runs({ active: unfinished.length, oldestSeconds, endedLastHour })
       }
-      const runs = await runtime.runPromiseExit(lookAtRuns)
-      if (Exit.isSuccess(runs)) metrics.runs(runs.value)
       return metrics.text()
     },
   }

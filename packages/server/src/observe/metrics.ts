@@ -1,10 +1,11 @@
+import type { EndedRuns } from "@rangewright/ports"
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client"
 
 export interface RunFacts {
   readonly active: number
   /** 0 if there is none. */
   readonly oldestSeconds: number
-  readonly endedLastHour: readonly { readonly kind: string; readonly status: string }[]
+  readonly endedLastHour: readonly EndedRuns[]
 }
 
 /** The service's metrics for Prometheus. */
@@ -82,7 +83,7 @@ export const makeMetrics = (): Metrics => {
       active.set(facts.active)
       oldest.set(facts.oldestSeconds)
       ended.reset()
-      for (const { kind, status } of facts.endedLastHour) ended.inc({ kind, status })
+      for (const { kind, status, count } of facts.endedLastHour) ended.set({ kind, status }, count)
     },
     observed: (facts) => {
       machines.set(facts.machines)
