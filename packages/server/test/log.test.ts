@@ -66,3 +66,62 @@ test("what is too deep, and what leads to itself on many ways, is cut", () => {
   expect(logged({ deep })).not.toContain(secret)
   expect(logged({ crowd })).not.toContain(secret)
 })
+
+const revoked = (): object => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+const throwing = () => {
+  throw new Error("not now")
+}
+const hostile: [string, object][] = [
+  [
+    "a getter that throws",
+    {
+      get name() {
+        return throwing()
+      },
+    },
+  ],
+  ["a toJSON that throws", { toJSON: throwing }],
+  ["a revoked proxy", revoked()],
+  ["a map whose key has no text", new Map([[Object.create(null), 1]])],
+]
+
+test.each(hostile)("%s does not keep the rest from being logged", (_, value) => {
+  for (const line of [logged({ value, beside: "here" }), logged({ list: [value], beside: "here" })]) {
+    expect(line).toContain("told")
+    expect(line).toContain("beside=here")
+    expect(line).toContain("unloggable")
+  }
+})
+
+test.each(hostile)("%s is logged, without its facts, where it is all there is", (_, value) => {
+  expect(logged(value)).toContain("told")
+  const told = Effect.logError("told", { value }, new Error("it failed"))
+  expect(written((log) => Effect.runSync(Effect.provide(told, effectLog(log))))).toContain("it failed")
+})
+
+test("bytes are logged as their number", () => {
+  const line = logged({ buffer: Buffer.alloc(7), floats: new Float64Array(2), plain: new ArrayBuffer(5) })
+  for (const part of ["buffer=[7 bytes]", "floats=[16 bytes]", "plain=[5 bytes]"]) expect(line).toContain(part)
+})
+
+test("a value with many entries is cut, whatever holds them", () => {
+  const many = Array.from({ length: 50_000 }, (_, i) => i)
+  const values = [
+    many,
+    new Set(many),
+    new Map(many.map((i) => [i, i])),
+    Object.fromEntries(many.map((i) => [`n${i}`, i])),
+    many.map((i) => [i]),
+  ]
+  for (const value of values) {
+    const line = logged({ first: "here", value })
+    expect(line.length).toBeLessThan(20_000)
+    expect(line).toContain("first=here")
+    expect(line).toContain("[…]")
+  }
+  expect(logged({ value: many.slice(0, 900) })).not.toContain("[…]")
+})

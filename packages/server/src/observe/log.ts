@@ -1,4 +1,4 @@
-import { pino, type Logger } from "pino"
+import { type LogFn, type Logger, pino } from "pino"
 import * as Cause from "effect/Cause"
 import * as EffectLogger from "effect/Logger"
 import type * as Layer from "effect/Layer"
@@ -27,6 +27,15 @@ const forPeople = (line: string): string => {
   return `${new Date(time).toISOString().slice(11, 19)} \u001b[${colours[label]}m${label.padEnd(5)}\u001b[0m ${msg ?? ""}\u001b[90m${rest}\u001b[0m\n`
 }
 
+/** Logs the text alone when pino, which reads some facts before they are formatted, cannot read them. */
+function logAnything(this: Log, given: Parameters<LogFn>, write: LogFn): void {
+  try {
+    write.apply(this, given)
+  } catch {
+    write.call(this, { unloggable: true }, given.filter((one) => typeof one === "string").join(" "))
+  }
+}
+
 /** The service's log on standard error, one line for each event; standard output is left to commands. */
 export const makeLog = (options: { readonly level: string; readonly format: "auto" | "json" | "text" }): Log => {
   const text = options.format === "text" || (options.format === "auto" && process.stderr.isTTY)
@@ -36,10 +45,19 @@ export const makeLog = (options: { readonly level: string; readonly format: "aut
     formatters: { log: (facts: object) => withoutSecrets(facts) as Record<string, unknown> },
     // errors are plain facts by then
     serializers: { err: (shown: unknown) => shown },
+    hooks: { logMethod: logAnything },
   }
   return text
     ? pino(settings, { write: (line: string) => void process.stderr.write(forPeople(line)) })
     : pino(settings, pino.destination({ fd: 2, sync: true }))
+}
+
+const told = (cause: Cause.Cause<unknown>): object => {
+  try {
+    return { cause: Cause.pretty(cause) }
+  } catch {
+    return { cause: { unloggable: true } }
+  }
 }
 
 /** Sends Effect's log calls to the same log. */
@@ -47,9 +65,14 @@ export const effectLog = (log: Log): Layer.Layer<never> =>
   EffectLogger.layer([
     EffectLogger.make(({ logLevel, message, cause }) => {
       const words = Array.isArray(message) ? message : [message]
-      const facts = words.filter((w) => typeof w === "object").map((w) => (w instanceof Error ? { err: w } : w))
-      const line = words.filter((w) => typeof w !== "object").join(" ")
-      const fields = Object.assign({}, ...facts, cause.reasons.length > 0 ? { cause: Cause.pretty(cause) } : {}) as object
+      const facts = words
+        .filter((w) => typeof w === "object")
+        .map((w) => withoutSecrets(w instanceof Error ? { err: w } : w) as object)
+      const line = words
+        .filter((w) => typeof w !== "object")
+        .map(String)
+        .join(" ")
+      const fields = Object.assign({}, ...facts, cause.reasons.length > 0 ? told(cause) : {}) as object
       if (logLevel === "Error" || logLevel === "Fatal") log.error(fields, line)
       else if (logLevel === "Warn") log.warn(fields, line)
       else if (logLevel === "Info") log.info(fields, line)
