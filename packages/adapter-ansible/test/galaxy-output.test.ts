@@ -107,4 +107,12 @@ describe("the tool's messages", () => {
     expect(tidyReason("x".repeat(2000), "/data").length).toBeLessThan(600)
     expect(tidyReason(`no${" ".repeat(400_000)}x`, "/data")).toBe("no x")
   })
+
+  test("a megabyte of beginnings of a reason is shortened", () => {
+    const beginning = "Unknown error when attempting to call Galaxy at 'x': <urlopen error "
+    const told = tidyReason(beginning.repeat(1_000_000 / beginning.length), "/data")
+    expect(told).toBe(`${beginning.repeat(10).slice(0, 500)}…`)
+    for (const other of ["([{", "( [ ", " ( ["])
+      expect(tidyReason(other.repeat(300_000), "/data").length).toBeLessThanOrEqual(501)
+  })
 })

@@ -60,11 +60,14 @@ const afterSqueezed = (text: string, count: number): string => {
 }
 
 const longest = 500
+/** The replacements shorten a text, so more than is shown of it is read; they cannot take megabytes of a hostile server's text. */
+const readAtMost = 8_000
 
 /** The list of available versions as the tool prints it: whole records of the server. */
 const rawVersions = / ?\( ?\[ ?\{.*$| ?\( ?\[ ?\] ?\)\.? ?$/u
 
-const unreachable = /Unknown error when attempting to call Galaxy at '(?<url>[^']+)': <urlopen error (?<cause>.*?)>(?:\.|$).*$/u
+const unreachable =
+  /Unknown error when attempting to call Galaxy at '(?<url>[^']{1,2000})': <urlopen error (?<cause>[^>]{0,2000})>(?:\.|$).*$/u
 /** How the relay of the tool's sandbox refuses a connection, before its reason. */
 const refusedByRelay = /^Tunnel connection failed: \d+ (?:\S+ may not be reached from here: )?/u
 
@@ -76,6 +79,8 @@ export const tidyReason = (reason: string, folder: string): string => {
   const text = reason
     .replaceAll(folder, "…")
     .replace(/\s+/gu, " ")
+    .slice(0, readAtMost)
+    .toWellFormed()
     .replace(rawVersions, "")
     .replace(unreachable, unreachableText)
     .trim()
