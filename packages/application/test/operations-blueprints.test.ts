@@ -412,7 +412,8 @@ describe("the picture of a blueprint", () => {
     const svg = Uint8Array.from("<svg onload=alert(1)>", (letter) => letter.charCodeAt(0))
     const large = new Uint8Array(10 * 1024 * 1024 + 1)
     large.set(png)
-    for (const bytes of [svg, new Uint8Array(), large])
+    const flat = Uint8Array.from("GIF89a\u0001\0\0\0", (letter) => letter.charCodeAt(0))
+    for (const bytes of [svg, new Uint8Array(), large, flat, flat.subarray(0, 7)])
       expect(
         await app.fails("recordUpdateBlueprint", ada, { path: { id: recordId() }, body: { name: "New" }, file: file(bytes) }),
       ).toMatchObject({ kind: "invalid", issues: [{ path: "thumbnail" }] })

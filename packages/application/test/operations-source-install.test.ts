@@ -43,6 +43,25 @@ describe("an installation", () => {
     expect(await lab.source()).toMatchObject({ lastSyncStatus: "ok", lastSyncError: "", name: "Acme Labs" })
   })
 
+  const gifOf = (width: number, height: number): Uint8Array =>
+    Uint8Array.from([...new TextEncoder().encode("GIF89a"), width & 255, width >> 8, height & 255, height >> 8, 0, 0])
+  it.each<[string, Uint8Array, RegExp | undefined]>([
+    ["that is usable", gifOf(8192, 1), undefined],
+    ["with more pixels than browsers can show", gifOf(8193, 1), /without the picture p\.gif: .*8192 pixels.* 8193 x 1$/u],
+    ["without pixels", gifOf(9, 0), /without the picture p\.gif: .* 9 x 0$/u],
+    ["whose size cannot be read", new TextEncoder().encode("GIF89a"), /the picture is damaged: its size cannot be read$/u],
+    ["of another kind", new TextEncoder().encode("<svg/>"), /a PNG, JPEG, GIF or WebP picture is needed$/u],
+  ])("keeps or leaves out a picture %s, and says so", async (_, picture, note) => {
+    const manifest = `${String(labsFiles["blueprints/bare/blueprint.yml"] as string)}thumbnail_path: p.gif\n`
+    lab.ship({ ...labsFiles, "blueprints/bare/blueprint.yml": manifest, "blueprints/bare/p.gif": picture })
+    await lab.app.call("syncSource", lab.ada, { path })
+    const { blueprintResults } = await lab.install({ selection: { blueprints: ["bare"] } })
+    expect(blueprintResults.results).toEqual([
+      { name: "labs/bare", ok: true, ...(note && { message: expect.stringMatching(note) as string }) },
+    ])
+    expect((await lab.blueprint("labs/bare"))?.thumbnail === undefined).toBe(note !== undefined)
+  })
+
   it("installs nothing for an empty selection", async () => {
     const result = await lab.install({ selection: {} })
     expect(result.templateResults).toEqual([])

@@ -5,11 +5,26 @@ import {
   type Picture,
   pictureName,
   pictureSizeOf,
+  type PictureType,
   pictureTypeOf,
 } from "@rangewright/domain"
 import { CredentialHasher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { UploadedFile } from "../operation/operation.ts"
+
+/** The type of a picture, or why it is not stored: others' browsers show it, whoever made it. */
+export const checkedPictureType = (bytes: Uint8Array): Result.Result<PictureType, string> => {
+  if (bytes.length > mostPictureBytes) return Result.fail(`at most ${mostPictureBytes} bytes`)
+  const type = pictureTypeOf(bytes)
+  if (type === undefined) return Result.fail("a PNG, JPEG, GIF or WebP picture is needed")
+  const size = pictureSizeOf(bytes)
+  if (size === undefined) return Result.fail("the picture is damaged: its size cannot be read")
+  const { width, height } = size
+  return Math.min(width, height) >= 1 && Math.max(width, height) <= mostPicturePixels
+    ? Result.succeed(type)
+    : Result.fail(`from 1 to ${mostPicturePixels} pixels wide and high; it is ${width} x ${height}`)
+}
 
 const what = "Failed to update record."
 
@@ -20,12 +35,7 @@ export const uploadedPicture = ({ filename, bytes }: UploadedFile): Effect.Effec
   Effect.gen(function* () {
     const hasher = yield* CredentialHasher
     const refused = (message: string) => new InvalidInput({ what, issues: [{ path: "thumbnail", message }] })
-    if (bytes.length > mostPictureBytes) return yield* refused(`at most ${mostPictureBytes} bytes`)
-    const type = pictureTypeOf(bytes)
-    if (type === undefined) return yield* refused("a PNG, JPEG, GIF or WebP picture is needed")
-    const size = pictureSizeOf(bytes)
-    if (size === undefined) return yield* refused("the picture is damaged: it does not say how large it is")
-    if (Math.max(size.width, size.height) > mostPicturePixels)
-      return yield* refused(`at most ${mostPicturePixels} pixels wide and high; it is ${size.width} x ${size.height}`)
-    return { name: pictureName(filename, hasher.randomText(10), type), type, bytes }
+    const type = checkedPictureType(bytes)
+    if (Result.isFailure(type)) return yield* refused(type.failure)
+    return { name: pictureName(filename, hasher.randomText(10), type.success), type: type.success, bytes }
   })

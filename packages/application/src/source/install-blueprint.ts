@@ -7,7 +7,6 @@ import {
   mostPictureBytes,
   type Picture,
   pictureName,
-  pictureTypeOf,
   type PlannedBlueprint,
   type RecordId,
   type ShippedBlueprint,
@@ -22,8 +21,10 @@ import {
 } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { forgetBlueprint, releaseBundles } from "../blueprint/forget-blueprint.ts"
 import { keepingBlueprint } from "../blueprint/keep-blueprint.ts"
+import { checkedPictureType } from "../blueprint/picture.ts"
 import type { DiskServices } from "../disk/keeping.ts"
 import type { Installation } from "./installation.ts"
 import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
@@ -61,6 +62,7 @@ export const installBlueprint = (
       return itemFailed("blueprint", publicId, issues.map(({ path, message }) => `${path}: ${message}`).join("; "))
     const [blueprints, fetcher] = [yield* Blueprints, yield* ContentFetcher]
     yield* fetcher.pin(snapshot.id, holderOfBundle(recordId))
+    const { picture, leftOut } = yield* pictureOf(snapshot, blueprint)
     const given = {
       ...text,
       id,
@@ -69,7 +71,7 @@ export const installBlueprint = (
       config: blueprint.config.text,
       requirements: blueprint.requirementsFile?.text,
       bundle: { snapshot: snapshot.id, directory: bundleDirectory(blueprint.id) },
-      thumbnail: yield* pictureOf(snapshot, blueprint),
+      thumbnail: picture,
       origin: { source: source.recordId, sourceBlueprintID: blueprint.id },
       createdAt: new Date(yield* Clock.currentTimeMillis),
     }
@@ -79,7 +81,7 @@ export const installBlueprint = (
     )
     if (row?.recordId !== recordId) yield* releaseBundles(recordId)
     if (row !== undefined) yield* keepOnly(row, snapshot.id)
-    return installed
+    return leftOut === undefined ? installed : { ...installed, text: leftOut }
   }).pipe(
     Effect.catchTags({
       BlueprintExists: (fault) => Effect.succeed(itemFailed("blueprint", publicId, fault.message)),
@@ -90,20 +92,21 @@ export const installBlueprint = (
     }),
   )
 
-/** The image that its manifest names; none when it cannot be read, or is not of a supported kind. */
+/** The image that its manifest names; `leftOut`: why it is not kept, because it cannot be read or is not stored. */
 const pictureOf = (
   snapshot: Snapshot,
   { thumbnail }: ShippedBlueprint,
-): Effect.Effect<Picture | undefined, never, ContentFetcher | CredentialHasher> =>
+): Effect.Effect<{ readonly picture?: Picture; readonly leftOut?: string }, never, ContentFetcher | CredentialHasher> =>
   Effect.gen(function* () {
     const fetcher = yield* ContentFetcher
     const hasher = yield* CredentialHasher
-    if (thumbnail === undefined) return undefined
+    if (thumbnail === undefined) return {}
     const bytes = yield* fetcher.read(snapshot.id, thumbnail, mostPictureBytes)
-    const type = pictureTypeOf(bytes)
+    const type = checkedPictureType(bytes)
     const original = thumbnail.slice(thumbnail.lastIndexOf("/") + 1)
-    return type === undefined ? undefined : { name: pictureName(original, hasher.randomText(10), type), type, bytes }
-  }).pipe(Effect.catchTag("ContentFault", () => Effect.succeed(undefined)))
+    if (Result.isFailure(type)) return { leftOut: `without the picture ${original}: ${type.failure}` }
+    return { picture: { name: pictureName(original, hasher.randomText(10), type.success), type: type.success, bytes } }
+  }).pipe(Effect.catchTag("ContentFault", ({ message }) => Effect.succeed({ leftOut: `without its picture: ${message}` })))
 
 /** Releases the snapshot unless the row exists and needs it. */
 const releaseUnneeded = (recordId: RecordId, snapshot: SnapshotId) =>

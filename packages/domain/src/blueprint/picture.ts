@@ -10,7 +10,7 @@ export const pictureEnding = (type: PictureType): string => endings[type]
 /** Maximum size of a picture, in bytes. */
 export const mostPictureBytes = 10 * 1024 * 1024
 
-/** Maximum width and height of an uploaded picture, in pixels: a few bytes may state more than the memory of a browser holds. */
+/** Maximum width and height of a picture, in pixels: a few bytes may state more than the memory of a browser holds. */
 export const mostPicturePixels = 8192
 
 /** A picture as stored and served. */
