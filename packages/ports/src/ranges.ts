@@ -102,11 +102,11 @@ export class Ranges extends Context.Service<
     readonly change: (id: RangeId, change: RangeChange) => Effect.Effect<Range, RangeNotFound | StorageFault>
     /** Stores the time until which the range should stay on; an earlier time than the stored one is ignored. */
     readonly stayOn: (id: RangeId, until: Date) => Effect.Effect<Range, RangeNotFound | StorageFault>
-    /** Removes the range with its configuration, grants, machines, runs and reservations, and from all groups. */
     /** The picture with this name of the range with this record; undefined if there is none, or its name has changed. */
     readonly thumbnail: (id: RecordId, name: string) => Effect.Effect<Picture | undefined, StorageFault>
     /** The pictures of the ranges that this user is charged for (`payerOf`), ascending by record. */
     readonly pictureSizes: (payer: UserId) => Effect.Effect<readonly RangePictureSize[], StorageFault>
+    /** Removes the range with its configuration, grants, machines, runs and reservations, and from all groups. */
     readonly remove: (id: RangeId) => Effect.Effect<void, StorageFault>
     /** The configuration exactly as uploaded (UTF-8), and when. */
     readonly config: (id: RangeId) => Effect.Effect<{ readonly text: string; readonly updatedAt: Date } | undefined, StorageFault>
