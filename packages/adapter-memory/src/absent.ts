@@ -16,16 +16,18 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { licenseLayer, openLicense } from "./license.ts"
 
-const nobody = Effect.fail(
-  new ProviderFault({ doing: "sign in with an identity provider", reason: "unavailable", detail: "none is configured" }),
-)
-
-/** People sign in with passwords and keys alone. */
-export const noProviderLayer: Layer.Layer<IdentityProvider> = Layer.succeed(IdentityProvider, {
-  authorization: () => nobody,
-  redeem: () => nobody,
-  describe: nobody,
-})
+/** People sign in with passwords and keys alone; `hint` says what to set. */
+export const noProviderLayer = (hint?: string): Layer.Layer<IdentityProvider> => {
+  const nobody = Effect.fail(
+    new ProviderFault({
+      doing: "sign in with an identity provider",
+      reason: "unavailable",
+      detail: "none is configured",
+      ...(hint === undefined ? {} : { hint }),
+    }),
+  )
+  return Layer.succeed(IdentityProvider, { authorization: () => nobody, redeem: () => nobody, describe: nobody })
+}
 
 /** No registry: no roles are offered. */
 export const noSubscriptionLayer: Layer.Layer<SubscriptionProvider> = Layer.succeed(SubscriptionProvider, {
@@ -41,21 +43,18 @@ export const noSubscriptionLayer: Layer.Layer<SubscriptionProvider> = Layer.succ
     ),
 })
 
-const noServer = Effect.fail(
-  new VpnFault({
-    doing: "check the VPN's server",
-    reason: "refused",
-    detail: "none is configured, so you have to enter its peers by hand",
-  }),
-)
-
-/** No VPN server is managed. */
-export const noVpnLayer: Layer.Layer<VpnServer> = Layer.succeed(VpnServer, {
-  available: false,
-  observe: noServer,
-  apply: () => noServer,
-  obstacles: () => noServer,
-})
+/** No VPN server is managed; `hint` says what to set. */
+export const noVpnLayer = (hint?: string): Layer.Layer<VpnServer> => {
+  const noServer = Effect.fail(
+    new VpnFault({
+      doing: "check the VPN's server",
+      reason: "refused",
+      detail: "none is configured, so you have to enter its peers by hand",
+      ...(hint === undefined ? {} : { hint }),
+    }),
+  )
+  return Layer.succeed(VpnServer, { available: false, observe: noServer, apply: () => noServer, obstacles: () => noServer })
+}
 
 const noPackages = Effect.fail(
   new PackagesFault({ doing: "manage the packages of nodes", reason: "refused", detail: "nothing is configured for it" }),
@@ -89,11 +88,11 @@ export const absentLayer: Layer.Layer<
   | TemplateBuilder
   | VpnServer
 > = Layer.mergeAll(
-  noProviderLayer,
+  noProviderLayer(),
   noSubscriptionLayer,
-  noVpnLayer,
+  noVpnLayer(),
   noPackagesLayer,
-  noBuilderLayer("this service builds none", "Build them elsewhere, and put them into the pool SHARED."),
+  noBuilderLayer("this service does not build templates", "Build them elsewhere, and add them to the pool SHARED."),
   Layer.succeed(LegacyData, { place: "none is configured", read: Effect.undefined }),
   licenseLayer(openLicense),
 )

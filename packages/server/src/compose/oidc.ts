@@ -9,7 +9,7 @@ import { toolOptions } from "./tools.ts"
 /** The configured identity provider, if any. */
 export const bindProvider = (config: Config): Layer.Layer<IdentityProvider> => {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcCaFile: ca } = config
-  if (issuer === undefined || clientId === undefined) return noProviderLayer
+  if (issuer === undefined || clientId === undefined) return noProviderLayer("Set oidc_issuer and what belongs to it.")
   return oidcLayer({
     issuer,
     clientId,

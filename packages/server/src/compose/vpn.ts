@@ -28,7 +28,7 @@ const overSsh = (config: Config, key: string) =>
 export const bindVpn = (config: Config): Layer.Layer<VpnServer> => {
   switch (config.wireguardServer) {
     case "none":
-      return noVpnLayer
+      return noVpnLayer("Set wireguard_server.")
     case "local":
       return Layer.sync(VpnServer, () => wireguardServer({ interface: config.wireguardInterface, shell: localShell }))
     case "ssh":
