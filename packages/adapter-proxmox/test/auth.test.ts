@@ -38,7 +38,7 @@ describe("credentials that cannot be any", () => {
       "auth.secret is not Redacted",
     ],
     ["no secret", token("\n"), "auth.secret is empty"],
-    ["a secret of two lines", token("0a1b2c3d\nsecond"), "auth.secret contains spaces"],
+    ["a secret of two lines", token("0a1b2c3d\nsecond"), "auth.secret contains characters"],
     ["the id of a user", token("0a1b2c3d", "lab@pve"), "auth.id is not user@realm!name"],
     ["the whole token as its id", token("0a1b2c3d", "lab@pve!service=0a1b2c3d"), "auth.id is not user@realm!name"],
     ["no password", password("\n"), "auth.password is empty"],

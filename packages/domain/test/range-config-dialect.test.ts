@@ -63,7 +63,7 @@ describe("what a scalar means", () => {
     expect(config.machines[0]).toMatchObject({ vlan: 8, octet: 9 })
     expect(brief(warnings)).toEqual(["ludus[0].vlan octal", "ludus[0].ip_last_octet octal"])
     expect(warnings[1]).toMatchObject({
-      message: "011 begins with a zero and is read as octal: it is 9",
+      message: "011 begins with a zero, so it is read as octal, as 9",
       column: machine.indexOf("011") + 1,
       severity: "warning",
     })

@@ -15,16 +15,16 @@ const require = (holds: boolean, problem: string): void => {
  */
 export const usableAuth = (auth: PveAuth): PveAuth => {
   if (auth.type === "password") {
-    require(Redacted.isRedacted(auth.password), "auth.password is not Redacted: give Redacted.make(text)")
+    require(Redacted.isRedacted(auth.password), "auth.password is not Redacted: pass Redacted.make(text)")
     const [username, password] = [auth.username.trim(), Redacted.value(auth.password).replace(/\r?\n$/u, "")]
     require(userId.test(username), "auth.username is not user@realm")
     require(password !== "", "auth.password is empty")
     return { type: "password", username, password: Redacted.make(password) }
   }
-  require(Redacted.isRedacted(auth.secret), "auth.secret is not Redacted: give Redacted.make(text)")
+  require(Redacted.isRedacted(auth.secret), "auth.secret is not Redacted: pass Redacted.make(text)")
   const [id, secret] = [auth.id.trim(), Redacted.value(auth.secret).trim()]
   require(tokenId.test(id), "auth.id is not user@realm!name")
   require(secret !== "", "auth.secret is empty")
-  require(/^[!-~]+$/u.test(secret), "auth.secret contains spaces or other characters that no token's secret has")
+  require(/^[!-~]+$/u.test(secret), "auth.secret contains characters that a token's secret cannot contain")
   return { type: "token", id, secret: Redacted.make(secret) }
 }

@@ -88,7 +88,7 @@ const placeScalar = (reading: Reading, scalar: Scalar, path: Path, start: number
       path,
       offset: start,
       code: "octal",
-      message: `${source} begins with a zero and is read as octal: it is ${String(value)}`,
+      message: `${source} begins with a zero, so it is read as octal, as ${String(value)}`,
       allowed: "the number without the zero",
       severity: "warning",
     })
