@@ -1,10 +1,20 @@
-import { macOf, type MachineSettings, type Nic, type Vmid } from "@rangewright/domain"
+import {
+  macOf,
+  type MachineSettings,
+  type Nic,
+  type RangeId,
+  readDescription,
+  type Vmid,
+  writeDescription,
+} from "@rangewright/domain"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Params } from "../src/client/form.ts"
 import { machineOf, nodeOf, pick, storageOf } from "../src/wire/cluster.ts"
 import { recordOf, rows } from "../src/wire/read.ts"
 import { detailOf, settingsChange } from "../src/wire/vm-config.ts"
+
+const mark = { range: "LAB" as RangeId, machine: "LAB-web" }
 
 const nic = (index: number): fc.Arbitrary<Nic> =>
   fc.record({
@@ -21,7 +31,7 @@ const settings: fc.Arbitrary<MachineSettings> = fc.record({
   memoryMiB: fc.integer({ min: 16, max: 1_000_000 }),
   balloonMiB: fc.option(fc.integer({ min: 0, max: 4096 }), { nil: undefined }),
   nics: fc.integer({ min: 0, max: 6 }).chain((n) => fc.tuple(...Array.from({ length: n }, (_, index) => nic(index)))),
-  description: fc.string().map((text) => text.trim()),
+  description: fc.array(fc.string()).map((groups) => writeDescription(mark, groups)),
   tags: fc.uniqueArray(fc.constantFrom("rangewright", "alpha", "beta-2", "x.y"), { maxLength: 4 }),
   tablet: fc.boolean(),
 })
@@ -80,6 +90,7 @@ describe("settings of a machine", () => {
         const detail = detailOf("pve", 100 as Vmid, after)
         expect(detail).toMatchObject({ cpus: want.cpus, memoryMiB: want.memoryMiB, balloonMiB: want.balloonMiB })
         expect(detail.nics).toEqual(want.nics)
+        expect(readDescription(detail.description)).toEqual(readDescription(want.description))
       }),
     )
   })
@@ -91,6 +102,31 @@ describe("settings of a machine", () => {
       want,
     )
     expect(change).toEqual({ delete: "balloon,net1", digest: "abc" })
+  })
+})
+
+describe("a description", () => {
+  const want = {
+    cpus: 1,
+    memoryMiB: 512,
+    balloonMiB: undefined,
+    nics: [],
+    description: writeDescription(mark, ["web"]),
+    tags: [],
+    tablet: true,
+  }
+
+  it("is not written when only its notes differ", () => {
+    for (const live of [want.description, `note\n${want.description}\n`, `${want.description}\nnote\n`])
+      expect(settingsChange({ description: live }, want)).toBeUndefined()
+  })
+
+  it("keeps the notes that it has when our line changes, with the digest of what was read", () => {
+    const live = `above\n${writeDescription(mark, [])}\nbelow`
+    expect(settingsChange({ description: live, digest: "abc" }, want)).toEqual({
+      description: `above\n${want.description}\nbelow`,
+      digest: "abc",
+    })
   })
 })
 

@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import {
   type Action,
   carriesMark,
+  descriptionWith,
   type DeployChoice,
   type DeployInput,
   type Grant,
@@ -266,7 +267,8 @@ export class ModelWorld {
 
   private configure(action: Extract<Action, { readonly kind: "configure" }>): void {
     const { detail, machine } = this.owned(action)
-    const { cpus, memoryMiB, balloonMiB, nics, description, tags } = action.settings
+    const { cpus, memoryMiB, balloonMiB, nics, tags } = action.settings
+    const description = descriptionWith(action.settings.description, detail.description) ?? detail.description
     const hardware = detail.cpus !== cpus || detail.memoryMiB !== memoryMiB
     if (hardware && machine.power === "running") throw new Error("cores and memory change only while the VM is off")
     const cards = (all: MachineDetail["nics"]) => all.map(({ index, model, mac }) => `${index} ${model} ${mac}`).join()

@@ -211,6 +211,17 @@ describe("rolling back", () => {
     })
   })
 
+  test("notes that people wrote on a machine are not in its plan", () => {
+    const world = deployed()
+    const { detail } = world.vmNamed("LAB-web")
+    const ours = detail.description
+    detail.description = `login: admin / hunter2\n${ours}`
+    const asked = { range, atomic: false, vmids: [detail.vmid], name: "clean" }
+    const plan = planRollBack({ ...asked, world: viewOf(world, treeWith(snapshot("clean"))) })
+    expect(plan.steps[0]?.action).toMatchObject({ kind: "roll-back", settings: { description: ours } })
+    expect(JSON.stringify(plan)).not.toContain("hunter2")
+  })
+
   test("all or none: one after another, the router last, and nothing at all when one is refused", () => {
     const world = deployed()
     const view = viewOf(world, treeWith(snapshot("clean")))

@@ -139,6 +139,44 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(detailOf(world, ref.vmid))).toEqual(before)
     })
 
+    promises(
+      "notes that somebody wrote since it was planned stay around our line, and alone are nothing to write",
+      async (world) => {
+        const ref = await world.run(cloned(world))
+        const planned = configureOf(ref)
+        const before = await world.run(detailOf(world, ref.vmid))
+        const note = (text: string) => world.others.describe(world.node, ref.vmid, text)
+        await note(`# Web server\n\n${before.description.trim()}\nlogin: admin / secret`)
+        await world.run(perform(planned))
+        const after = await world.run(detailOf(world, ref.vmid))
+        const ours = planned.settings.description
+        expect(after.description.trim()).toBe(`# Web server\n\n${ours}\nlogin: admin / secret`)
+        await note(`Ask Jo first\n${ours}`)
+        const noted = await world.run(detailOf(world, ref.vmid))
+        expect(await world.run(perform(planned))).toBeNull()
+        // of a plan of an older version, which froze the notes of its time
+        const description = `older note\n${ours}`
+        expect(await world.run(perform({ ...planned, settings: { ...planned.settings, description } }))).toBeNull()
+        expect(await world.run(detailOf(world, ref.vmid))).toEqual(noted)
+      },
+    )
+
+    promises(
+      "notes that leave no room for a changed line are an error that names the VM, and nothing is changed",
+      async (world) => {
+        const ref = await world.run(cloned(world))
+        const old = (await world.run(detailOf(world, ref.vmid))).description.trim()
+        await world.others.describe(world.node, ref.vmid, `${"x".repeat(8192 - old.length - 1)}\n${old}`)
+        const before = await world.run(detailOf(world, ref.vmid))
+        const fault = await world.run(Effect.flip(perform(configureOf(ref))))
+        expect(fault.facts).toMatchObject({
+          reason: "invalid",
+          hint: `Shorten the notes of VM ${ref.vmid} in Proxmox and try again.`,
+        })
+        expect(await world.run(detailOf(world, ref.vmid))).toEqual(before)
+      },
+    )
+
     promises("a network card that is no longer wanted is removed", async (world) => {
       const ref = await world.run(cloned(world))
       const configure = configureOf(ref)

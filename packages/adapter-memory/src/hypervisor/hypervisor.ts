@@ -1,5 +1,6 @@
 import {
   carriesMark,
+  descriptionWith,
   type Hardware,
   hardwareText,
   isTakenAt,
@@ -7,6 +8,7 @@ import {
   type MachineRef,
   type MachineSettings,
   type MachineSnapshot,
+  notesTooLong,
   type ObservedCluster,
   type SnapshotTree,
   stageFingerprint,
@@ -31,9 +33,10 @@ import {
 } from "./memory-world.ts"
 
 const settingsOf = (vm: MachineSettings): Json =>
-  JSON.parse(JSON.stringify([vm.cpus, vm.memoryMiB, vm.balloonMiB ?? null, vm.nics, vm.description, vm.tags])) as Json
+  JSON.parse(JSON.stringify([vm.cpus, vm.memoryMiB, vm.balloonMiB ?? null, vm.nics, vm.tags])) as Json
 const sameSettings = (vm: MemoryVm, settings: MachineSettings): boolean =>
   stageFingerprint(settingsOf({ ...vm, tablet: false })) === stageFingerprint(settingsOf(settings)) &&
+  descriptionWith(settings.description, vm.description) === undefined &&
   (settings.hardware === undefined ||
     vm.hardware === undefined ||
     hardwareText(vm.hardware) === hardwareText(withDisks(vm.hardware, settings.hardware)))
@@ -224,7 +227,10 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     const vm = yield* owned(action, action.machine)
     switch (action.kind) {
       case "configure": {
-        const { cpus, memoryMiB, balloonMiB, nics, description, tags, hardware: shown } = action.settings
+        const { cpus, memoryMiB, balloonMiB, nics, tags, hardware: shown } = action.settings
+        const description = descriptionWith(action.settings.description, vm.description) ?? vm.description
+        const tooLong = description === vm.description ? undefined : notesTooLong(vm.vmid, description)
+        if (tooLong !== undefined) return yield* new HypervisorFault({ doing: doing(action), reason: "invalid", ...tooLong })
         if (shown !== undefined && vm.hardware !== undefined)
           changeVm(world, vm.vmid, { hardware: withDisks(vm.hardware, shown) })
         const hardware = { cpus, memoryMiB, balloonMiB }

@@ -1,3 +1,4 @@
+import { notesTooLong } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { path } from "../client/form.ts"
 import { HypervisorFault, type MachineAction } from "@rangewright/ports"
@@ -49,6 +50,8 @@ export const configure: MachineKind<ConfigureAction> = {
       return yield* new HypervisorFault({ doing, reason: "not-found", detail: `VM ${action.machine.vmid} does not exist` })
     const change = settingsChange(recordOf(found.config), action.settings)
     if (change === undefined) return "done"
+    const tooLong = notesTooLong(action.machine.vmid, String(change["description"] ?? ""))
+    if (tooLong !== undefined) return yield* new HypervisorFault({ doing, reason: "invalid", ...tooLong })
     if (action.settings.hardware?.cpu === hiddenCpu) yield* ensureHiddenModel(context.client, doing)
     const put = context.client.put(path`/nodes/${found.node}/qemu/${action.machine.vmid}/config`, change, { doing })
     yield* movedAway(doing, found.node)(put)

@@ -1,4 +1,5 @@
 import {
+  descriptionWith,
   type DiskIdentity,
   diskTexts,
   type Hardware,
@@ -201,8 +202,8 @@ const sameTags = (a: readonly string[], b: readonly string[]): boolean =>
 
 /**
  * The parameters of one call that bring a configuration to the settings; undefined when nothing differs. Leaves alone what the service does
- * not manage. Quirks of the API: descriptions come back with a trailing newline, tags lower-cased and sorted, and an absent tablet is an
- * enabled one.
+ * not manage, such as the notes around our line in the description. Quirks of the API: tags come back lower-cased and sorted, and an absent
+ * tablet is an enabled one.
  */
 export const settingsChange = (config: Fields, want: MachineSettings): Params | undefined => {
   const have = nicsOf(config)
@@ -222,7 +223,8 @@ export const settingsChange = (config: Fields, want: MachineSettings): Params | 
       changes[`net${nic.index}`] = nicLine(nic, text(config, `net${nic.index}`))
   }
   removed.push(...have.filter((nic) => want.nics.every((other) => other.index !== nic.index)).map((nic) => `net${nic.index}`))
-  if ((text(config, "description") ?? "").trim() !== want.description.trim()) changes["description"] = want.description
+  const description = descriptionWith(want.description, text(config, "description") ?? "")
+  if (description !== undefined) changes["description"] = description
   if (!sameTags(words(config, "tags"), want.tags)) changes["tags"] = want.tags.join(",")
   if (hasTablet(config) !== want.tablet) changes["tablet"] = want.tablet
   for (const [key, value] of hardwareChange(config, want.hardware)) {

@@ -26,7 +26,7 @@ export interface MachineSettings {
   readonly memoryMiB: number
   readonly balloonMiB: number | undefined
   readonly nics: readonly Nic[]
-  /** The whole description: groups and our mark (`writeDescription`). */
+  /** Our line of the description: groups and mark. It is merged into the notes that the VM has when it is written (`descriptionWith`). */
   readonly description: string
   readonly tags: readonly string[]
   readonly tablet: boolean

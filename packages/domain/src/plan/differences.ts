@@ -125,7 +125,6 @@ export const settingsOf = (
         undisguised,
       },
       machine.groups,
-      existing?.detail.description,
     ),
     tags: [...new Set([...(existing?.owed?.tags ?? existing?.detail.tags ?? []), ...machine.tags])].sort(),
     tablet: machine.os === "windows" && machine.disguise === undefined,

@@ -1,5 +1,6 @@
 import { type Refusal, refusalStep } from "./refusal.ts"
 import type { RangeId, Vmid } from "../access/ids.ts"
+import { writeDescription } from "../machine/mark.ts"
 import { isRouter } from "../machine/router.ts"
 import { cardText, type Nic } from "../machine/observed.ts"
 import { findSnapshot, isSnapshotOf, type SnapshotTree } from "../machine/snapshot.ts"
@@ -262,13 +263,13 @@ const startsElsewhere =
   }
 
 /** The settings that the machine has before its rollback: it keeps them, whatever the snapshot had. */
-const settingsNow = ({ own: { detail, owed } }: Able): MachineSettings =>
+const settingsNow = ({ own: { detail, mark, groups, owed } }: Able): MachineSettings =>
   owed ?? {
     cpus: detail.cpus,
     memoryMiB: detail.memoryMiB,
     balloonMiB: detail.balloonMiB,
     nics: detail.nics,
-    description: detail.description,
+    description: writeDescription(mark, groups),
     tags: detail.tags,
     tablet: detail.tablet ?? true,
     ...(detail.hardware === undefined ? {} : { hardware: detail.hardware }),

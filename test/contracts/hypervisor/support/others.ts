@@ -1,4 +1,4 @@
-import type { AccountId, AccountKeep, RangeId } from "@rangewright/domain"
+import type { AccountId, AccountKeep, RangeId, Vmid } from "@rangewright/domain"
 import { type MemoryWorld, writeEntry } from "@rangewright/adapter-memory"
 import type { Simulator } from "@rangewright/pve-simulator"
 import { asRoot } from "./as-root.ts"
@@ -10,6 +10,8 @@ export interface Others {
   readonly join: (id: AccountId, group: string) => Promise<void>
   readonly right: (id: AccountId, right: AccountKeep["rights"][number]) => Promise<void>
   readonly pool: (id: RangeId) => Promise<void>
+  /** Replaces the description of a VM. */
+  readonly describe: (node: string, vmid: Vmid, description: string) => Promise<void>
   /** Whether the hypervisor accepts the account's password. */
   readonly letsIn: (id: AccountId, password: string) => Promise<boolean>
 }
@@ -24,6 +26,7 @@ export const othersOfMemory = (world: MemoryWorld): Others => ({
     world.pools.add(id)
     world.othersPools.add(id)
   },
+  describe: async (_node, vmid, description) => void world.vms.set(vmid, { ...world.vms.get(vmid)!, description }),
   letsIn: async (id, password) => world.accounts.get(id)?.password === password,
 })
 
@@ -40,6 +43,7 @@ export const othersOf = (sim: Simulator, wait: <A>(ask: () => Promise<A>) => Pro
     right: (users, { path, role, propagate }) =>
       root("PUT", "/access/acl", { path, roles: role, users, propagate: propagate ? "1" : "0" }),
     pool: (poolid) => root("POST", "/pools", { poolid }),
+    describe: (node, vmid, description) => root("PUT", `/nodes/${node}/qemu/${vmid}/config`, { description }),
     letsIn: async (username, password) => {
       const answer = await wait(() =>
         sim.handle({
