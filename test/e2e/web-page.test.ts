@@ -232,6 +232,35 @@ describe.skipIf(noBrowser !== undefined)(
       await ada.send("DELETE", "/groups/course/users", { userIDs: ["KAY"] })
     })
 
+    test("keeps a new API key on the page until it is closed, though Esc is pressed and no new session begins", async () => {
+      const { service, ada, browser } = lab
+      const first = await addUser(ada, "LEO", false)
+      await service.as(first).send("POST", "/user/credentials", { proxmoxPassword: password })
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "LEO")
+      await page.goto(`${service.url}/ui/me`)
+      const pressed = Promise.withResolvers<void>()
+      await page.route("**/api/v2/user/apikey", async (route) => {
+        await pressed.promise
+        await route.continue()
+      })
+      await page.route("**/ui/session", (route) => route.abort())
+      await page.getByRole("button", { name: "New API key…" }).click()
+      const dialog = page.getByRole("dialog", { name: "New API key" })
+      await dialog.getByLabel("Password").fill(password)
+      await dialog.getByRole("button", { name: "New API key" }).click()
+      await dialog.getByText("Working…").waitFor()
+      for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape")
+      await dialog.getByRole("button", { name: "Cancel" }).click()
+      pressed.resolve()
+      const key = dialog.getByLabel("API key of LEO")
+      await dialog.getByText("Your session has ended").waitFor()
+      expect(await key.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true)
+      expect(await service.as(await key.inputValue()).get("/user/keys")).toEqual({ keys: [] })
+      await dialog.getByRole("button", { name: "Close" }).click()
+      await page.waitForURL("**/ui/login?next=*")
+    })
+
     test("names each window after what it shows, wherever somebody came from", async () => {
       const { service, runId, browser } = lab
       const page = await (await browser()).newPage()
@@ -272,14 +301,14 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await page.getByText("About", { exact: true }).count()).toBe(0)
     })
 
-    test("leads from a refusal to the page that does what its hint says, and names no command or request there", async () => {
+    test("leads from a refusal to the page that does what its hint says, named after the command", async () => {
       const { service, browser } = lab
       const page = await (await browser()).newPage()
       await signIn(page, service.url, "BO")
       await page.goto(`${service.url}/ui/ranges/UMA`)
       const refusal = page.getByRole("alert").filter({ hasText: "You do not have access to range UMA" })
-      await refusal.getByText("List the ranges you may use: Ranges.").waitFor()
-      expect(await refusal.getByText(/ludus|GET/u).count()).toBe(0)
+      await refusal.getByText("List the ranges you may use: `ludus range accessible` (Ranges).").waitFor()
+      expect(await refusal.getByText("GET").count()).toBe(0)
       await refusal.getByRole("link", { name: "Ranges" }).click()
       await page.getByRole("heading", { name: "Ranges" }).waitFor()
       await page.goto(`${service.url}/ui/classes/nothing`)
@@ -743,6 +772,53 @@ describe.skipIf(noBrowser !== undefined)(
       left.resolve()
       await page.getByRole("status").getByText("Range SLOW deleted").waitFor()
       expect(page.url()).toBe(`${service.url}/ui/templates`)
+    })
+
+    test("tells a late refusal, and that a configuration was saved, where the user is by then", async () => {
+      const { service, ada, browser } = lab
+      await ada.send("POST", "/ranges/create", { rangeID: "LATE", name: "Late" })
+      await ada.send("POST", "/ranges/create", { rangeID: "LATE2", name: "Later" })
+      expect((await ada.upload("/range/config?rangeID=LATE2", smallLab(1))).status).toBe(200)
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "ADA")
+      const links = page.getByRole("navigation", { name: "Pages" })
+      const status = page.getByRole("status")
+      let left = Promise.withResolvers<void>()
+      await page.route("**/api/v2/range?*", async (route) => {
+        if (route.request().method() !== "DELETE") return route.continue()
+        await left.promise
+        await route.fulfill({ status: 409, json: { error: "It is in use." } })
+      })
+      await settled(page, `${service.url}/ui/ranges/LATE`)
+      await page.getByRole("button", { name: "Delete the range…" }).click()
+      await page.getByLabel("Type LATE to delete it").fill("LATE")
+      await page.getByRole("dialog").getByRole("button", { name: "Delete the range" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click()
+      await links.getByRole("link", { name: "Ranges" }).click()
+      await page.getByRole("heading", { name: "Ranges" }).waitFor()
+      left.resolve()
+      await status.getByText("It is in use.").waitFor()
+
+      left = Promise.withResolvers<void>()
+      await page.route("**/api/v2/range/config?*", async (route) => {
+        if (route.request().method() === "PUT") await left.promise
+        await route.continue()
+      })
+      await page.getByRole("link", { name: "LATE2" }).first().click()
+      await page.getByRole("link", { name: "Configuration", exact: true }).click()
+      await page.locator(".cm-content").click()
+      await page.keyboard.press("Control+Home")
+      await page.keyboard.type("# mine\n")
+      await page.getByText("The configuration is valid.").waitFor()
+      await page.getByRole("button", { name: "Save and review" }).click()
+      await links.getByRole("link", { name: "Templates" }).click()
+      await page.getByRole("heading", { name: "Templates" }).waitFor()
+      left.resolve()
+      await status.getByText("Saved.").waitFor()
+      expect(page.url()).toBe(`${service.url}/ui/templates`)
+      await page.goBack()
+      await page.locator(".cm-line", { hasText: "# mine" }).waitFor()
+      expect(await page.getByText("Not saved").count()).toBe(0)
     })
 
     test("notices, when a user returns to the page, that the range differs from its configuration, even without an event", async () => {
