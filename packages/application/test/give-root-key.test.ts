@@ -10,7 +10,7 @@ describe("a key that is given to ROOT", () => {
     "is refused when nobody could sign in with it: %j",
     async (key) => {
       const app = makeTestApp()
-      const fault = await app.run(Effect.flip(giveRootKey(key)))
+      const fault = await app.run(Effect.orDie(Effect.flip(giveRootKey(key))))
       expect([fault.kind, fault.message]).toEqual(["invalid", expect.stringContaining("must be ROOT.<secret>")])
       expect(fault.message).not.toContain("hunter2")
       expect(await app.run(Effect.flatMap(Users, (users) => users.find(rootUserId)))).toBeUndefined()
