@@ -165,7 +165,8 @@ describe("the composition", () => {
        values (?, ?, 'installation:', 'ROOT', 'damaged', ?, 'failure', ?, 0, 0, 0)`,
     )
     const [now, hour] = [Date.now(), 3_600_000]
-    database.exec("begin")
+    // the service, in this process, may be in the middle of a write of its own
+    await vi.waitFor(() => database.exec("begin immediate"), { timeout: 20_000, interval: 20 })
     add.run("long00000000000", "migrate-sdn", now - 50 * hour, now)
     add.run("old000000000000", "migrate-sdn", now - 50 * hour, now - 2 * hour)
     for (let i = 0; i < 2100; i += 1) add.run(`fetch${String(i).padStart(10, "0")}`, "source-fetch", now, now)

@@ -1,4 +1,5 @@
 import {
+  groupBy,
   installation,
   type JournalEntry,
   RangeNotFound,
@@ -140,7 +141,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
     endedAfter: (time) =>
       Effect.sync(() => {
         const ended = records().filter(({ endedAt }) => endedAt !== undefined && endedAt > time)
-        const groups = Map.groupBy(ended, ({ kind, status }) => JSON.stringify([kind, status]))
+        const groups = groupBy(ended, ({ kind, status }) => JSON.stringify([kind, status]))
         return [...groups.values()].flatMap((runs) =>
           runs.slice(0, 1).map(({ kind, status }) => ({ kind, status, count: runs.length })),
         )
