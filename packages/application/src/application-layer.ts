@@ -14,7 +14,7 @@ import { signInsLayer } from "./sign-in/sign-ins-live.ts"
 import { sourceContentsLayer } from "./source/source-contents.ts"
 
 export interface ApplicationOptions extends RangeEngineOptions {
-  /** False for a command that does what it is told: no run is taken up, nothing is observed or cleaned up. Default true. */
+  /** False for a one-off command: no run is resumed, nothing is observed or cleaned up. Default true. */
   readonly background?: boolean
   /** Days for which the background work keeps entries of the audit trail. Default 365. */
   readonly auditDays?: number

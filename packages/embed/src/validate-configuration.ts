@@ -37,7 +37,7 @@ const namesOf = (fact: string, names: Iterable<string> | undefined): ReadonlySet
 
 /**
  * All errors and warnings of a range configuration (YAML). Never throws because of the text; throws `InvalidInputError` for a value of the
- * wrong type, and for a range ID that is none.
+ * wrong type, and for an invalid range ID.
  */
 export const validateConfiguration = (yaml: string, facts: ConfigurationFacts = {}): ConfigurationReport => {
   requireKinds("validateConfiguration", { yaml, facts }, { yaml: "text", facts: "object" })

@@ -142,7 +142,7 @@ export class RunJournal extends Context.Service<
     readonly recoverable: Effect.Effect<readonly RunRecord[], StorageFault>
     /** Newest first. Empty `ranges`, `kinds`, `types` or `statuses` mean none. */
     readonly list: (filter: RunFilter) => Effect.Effect<readonly RunRecord[], StorageFault>
-    /** The runs that ended after this time, counted; those of before it, and of kinds and statuses without any, are left out. */
+    /** Counts the runs that ended after this time, by kind and status. Combinations without runs are left out. */
     readonly endedAfter: (time: Date) => Effect.Effect<readonly EndedRuns[], StorageFault>
     /** Keeps the newest `keep` finished runs of each kind and subject; returns how many were deleted. */
     readonly prune: (keep: number) => Effect.Effect<number, StorageFault>

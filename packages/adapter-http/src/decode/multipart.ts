@@ -8,7 +8,7 @@ import { BodyTooLarge } from "../faults.ts"
 import type { FileSink } from "./file-sink.ts"
 import type { CheckName } from "./names.ts"
 
-/** A form: its text fields, without most empty ones, and its one file; undefined when none was sent. */
+/** A form: its text fields, without the empty ones that count as not sent, and its one file; undefined when none was sent. */
 export interface Form {
   readonly fields: Readonly<Record<string, string>>
   readonly file: UploadedFile | StoredFile | undefined

@@ -13,13 +13,13 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { UploadedFile } from "../operation/operation.ts"
 
-/** The type of a picture, or why it is not stored: others' browsers show it, whoever made it. */
+/** The type of a picture, or why it is not stored. Other users' browsers show it, so uploads and sources have the same limits. */
 export const checkedPictureType = (bytes: Uint8Array): Result.Result<PictureType, string> => {
   if (bytes.length > mostPictureBytes) return Result.fail(`at most ${mostPictureBytes} bytes`)
   const type = pictureTypeOf(bytes)
   if (type === undefined) return Result.fail("a PNG, JPEG, GIF or WebP picture is needed")
   const size = pictureSizeOf(bytes)
-  if (size === undefined) return Result.fail("the picture is damaged: its size cannot be read")
+  if (size === undefined) return Result.fail("its size cannot be read: it is damaged, or begins with too much metadata")
   const { width, height } = size
   return Math.min(width, height) >= 1 && Math.max(width, height) <= mostPicturePixels
     ? Result.succeed(type)

@@ -179,7 +179,7 @@ export interface Operation {
    * It changes or hands out something outside of the store, where no transaction covers both: its audit entry is written before it begins.
    */
   readonly recordedFirst: boolean
-  /** Calling it is no use of the range. */
+  /** Calling it does not count as use of the range. */
   readonly passive: boolean
   /** It hands out credentials, or changes access rights: scoped keys are refused. */
   readonly wholeKeyOnly: boolean

@@ -6,7 +6,7 @@ export interface PictureSize {
   readonly height: number
 }
 
-/** A size comes after the metadata of the camera at most. Searching ten hostile megabytes would take a second. */
+/** The size follows the metadata, which is rarely longer. A hostile picture of ten megabytes would block the process for seconds. */
 const searched = 256 * 1024
 
 /** The size that a picture states; undefined when there is none near its beginning. */

@@ -18,7 +18,7 @@ export const lastVxlanTag = 16_777_215
 /** Whether the hypervisor accepts the name for a zone or VNet: two to eight letters and digits, starting with a letter. */
 export const isSdnName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9]{1,7}$/u.test(name)
 
-/** The alias of the outside network's VNet. It has the form of a range's, and it is none. */
+/** The alias of the outside network's VNet. It looks like the alias of a range's network, but names no range. */
 export const natAlias = "rangewright NAT"
 
 /** All our networks with both their names: the outside network first, then the ranges' by number. */

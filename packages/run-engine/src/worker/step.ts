@@ -76,7 +76,7 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
     return "retry"
   })
 
-  /** Waits until what the step needs is reachable, and then lets the kind restore it: that is no waiting of the run any more. */
+  /** Waits until what the step needs is reachable, and then lets the kind restore it. By then the run no longer counts as waiting. */
   const lookAgain = Effect.fnUntraced(function* (
     step: Step,
     fault: Fault,

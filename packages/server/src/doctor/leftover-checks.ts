@@ -9,7 +9,7 @@ const linesAtMost = 10
 /** A VM is read for each; there are more only where something is very wrong, and then the first of them say it. */
 const readAtMost = 500
 
-/** The range whose network has this comment; a comment of a person's own names none. */
+/** The range whose network has this comment; undefined for any other comment. */
 const rangeOf = (comment: string): string | undefined => {
   const text = comment.trim()
   const id = text.slice(text.lastIndexOf(" ") + 1)

@@ -16,7 +16,7 @@ interface Shown {
 
 type Entry = readonly [name: string, read: () => unknown]
 
-/** An object without a prototype is no text, for example. */
+/** Not every key has a text: an object without a prototype does not. */
 const nameOf = (key: unknown): string => {
   try {
     return String(key)

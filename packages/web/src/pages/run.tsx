@@ -98,7 +98,7 @@ interface Resumed {
   readonly plan?: Plan
 }
 
-/** Names shown of each kind; a question is no list. */
+/** Names shown of each kind, so that the question fits the window. */
 const mostNamed = 20
 
 /** What a plan removes or replaces, a line for each of the two; empty: nothing. */

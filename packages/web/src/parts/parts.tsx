@@ -136,7 +136,7 @@ export interface Doing {
   readonly refusal: Refusal | undefined
   /** The request that was sent for it. */
   readonly asked: Asked | undefined
-  /** `to`: the page to show afterwards, which then says what was done. Whoever has left the page is told where they are by then. */
+  /** `to`: the page to show afterwards, which then says what was done. If the user has left the page, the message appears on the page where they are. */
   readonly run: (change: () => Promise<Done>, to?: string) => Promise<boolean>
   /** Clears the last result. */
   readonly clear: () => void

@@ -69,7 +69,7 @@ const wayOf = (method: string, address: string, isAdmin: boolean): Way | undefin
   return undefined
 }
 
-/** A call alone, or in parentheses after its command as `howTo` writes it. One whose path does not end where a word may end is no call. */
+/** A call alone, or in parentheses after its command as `howTo` writes it. A path that does not end at the end of a word is not a call. */
 const mention =
   /(?<=` )\(([A-Z]+) (\/[^\s()"`]*)\)(?=[.,:;!?]*(?:\s|$))|\b(GET|POST|PUT|PATCH|DELETE) (\/[^\s(),;"“”`]*[^\s(),;"“”`'’.:!?])(?=[.,:;!?)"”`'’]*(?:\s|$))/gu
 
