@@ -75,7 +75,12 @@ const NewKey = ({
     })
   }
   return (
-    <Dialog title={texts.create} open={open || made.value !== undefined} stays={doing.busy || made.value !== undefined} onClose={close}>
+    <Dialog
+      title={texts.create}
+      open={open || made.value !== undefined}
+      stays={doing.busy || made.value !== undefined}
+      onClose={close}
+    >
       {made.value === undefined ? (
         <form onSubmit={submit}>
           <p>{texts.createText}</p>
