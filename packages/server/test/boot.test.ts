@@ -140,8 +140,12 @@ describe("the composition", () => {
   test("reports that it is ready, and serves its metrics", async () => {
     const { plainUrl } = await start()
     expect(await (await fetch(`${plainUrl}/readyz`)).json()).toMatchObject({ status: "ready", store: "ok" })
-    const metrics = await (await fetch(`${plainUrl}/metrics`)).text()
-    expect(metrics).toContain("rangewright_runs_active 0")
+    // The start itself reconciles the access to pools, as a run.
+    const metrics = await vi.waitFor(async () => {
+      const text = await (await fetch(`${plainUrl}/metrics`)).text()
+      expect(text).toContain("rangewright_runs_active 0")
+      return text
+    })
     expect(metrics).toContain("rangewright_hypervisor_away 0")
     expect(metrics).toContain("rangewright_run_oldest_seconds 0")
     expect(metrics).toMatch(/^rangewright_hypervisor_call_seconds_count\{method="GET",result="ok"\} [1-9]/mu)
