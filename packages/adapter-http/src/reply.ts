@@ -19,10 +19,22 @@ interface Whole {
 
 let waiting: Whole[] = []
 
+/** Node copies headers and body of at most 16 KiB onto the stack and writes them at once. */
+const smallAtMost = 15 * 1024
+
+/**
+ * Node writes a text together with the headers before it, but bytes as a second piece, which costs more than to copy a small body.
+ */
+const endWith = (response: ServerResponse, body: Whole["body"]): void => {
+  if (body === undefined || typeof body === "string" || body.length > smallAtMost) return void response.end(body)
+  // each byte becomes one character, and is written as that byte
+  response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"), "latin1")
+}
+
 const endWaiting = (): void => {
   const ready = waiting
   waiting = []
-  for (const { response, body } of ready) response.end(body)
+  for (const { response, body } of ready) endWith(response, body)
 }
 
 /**

@@ -48,6 +48,25 @@ export const getRange = operation({
   handle: ({ user, range }) => Effect.succeed(JSON.stringify({ result: `${user.id} ${range.id}` })),
 })
 
+/** Every byte there is, `rounds` times. */
+export const getBytes = operation({
+  id: "getBytes",
+  route: "GET /bytes/{rounds}",
+  group,
+  does,
+  summary,
+  access: "user",
+  target: "none",
+  path: { rounds: Schema.NumberFromString },
+  output: { type: "binary", contentType: "application/octet-stream" },
+  statuses,
+  handle: ({ path }) =>
+    Effect.succeed({
+      contentType: "application/octet-stream",
+      bytes: Uint8Array.from({ length: 256 * path.rounds }, (_, i) => i % 256),
+    }),
+})
+
 export const deleteRange = operation({
   id: "deleteRange",
   route: "DELETE /range",
@@ -432,6 +451,7 @@ export const waiting = () => {
 export const samples: readonly Operation[] = [
   getIndex,
   getRange,
+  getBytes,
   deleteRange,
   deletePlainRange,
   ownRange,

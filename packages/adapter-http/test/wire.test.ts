@@ -32,6 +32,13 @@ const raw = async (bytes: string): Promise<string> => {
   return new Promise((resolve) => socket.on("close", () => resolve(text)))
 }
 
+describe("answers", () => {
+  it.each([1, 16, 59, 60, 61, 400])("of %i times every byte arrive as they are", async (rounds) => {
+    const bytes = new Uint8Array(await (await send("GET", `/api/v2/bytes/${rounds}`)).arrayBuffer())
+    expect(bytes).toEqual(Uint8Array.from({ length: 256 * rounds }, (_, i) => i % 256))
+  })
+})
+
 describe("paths", () => {
   it("with literal segments beat parameters", async () => {
     expect((await send("GET", "/api/v2/things/example")).headers.get("content-type")).toBe("application/zip")
