@@ -51,7 +51,7 @@ describe("a deploy after machines left the configuration or changed their templa
   it("says when there is nothing to do, and why", async () => {
     expect((await deploy()).result).toMatch(/ started as run \w+\nNothing to do\.$/u)
     const { result } = await deploy({ only_roles: ["acme.nowhere"] })
-    expect(result).toContain("\nNothing to do: no machine of this range has the role acme.nowhere.")
+    expect(result).toContain("\nNothing to do.\nNote: no machine of this range has the role acme.nowhere.")
   })
 
   it("removes and replaces nothing without an option, and every answer that clients print says so", async () => {

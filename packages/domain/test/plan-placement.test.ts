@@ -184,6 +184,25 @@ describe("a machine is placed", () => {
     world.nodes = world.nodes.map((n) => ({ ...n, memoryMiB: 20_000 }))
     expect(place(world).notes).toEqual(["pve1: 28672 MiB of memory are in use or planned, but it has 20000 MiB"])
   })
+
+  test("and what others have planned, and machines that are only started, count as well", () => {
+    const world = labWorld()
+    world.apply(place(world))
+    world.vmNamed("LAB-web").machine.power = "stopped"
+    world.nodes = world.nodes.map((n) => ({ ...n, memoryUsedMiB: 1_000, memoryMiB: 9_000 }))
+    const input = inputFor(world, labConfig(), {}, cluster)
+    const notesWith = (memoryMiB: number) =>
+      planned({ ...input, world: { ...input.world, reserved: [{ node: "pve1", cpus: 2, memoryMiB }] } }).notes
+    expect(notesWith(0)).toEqual([])
+    expect(notesWith(8_000)).toEqual([
+      expect.stringMatching(/^pve1: \d+ MiB of memory are in use or planned, but it has 9000 MiB$/u),
+    ])
+    world.vmNamed("LAB-web").machine.power = "running"
+    const idle = inputFor(world, labConfig(), {}, cluster)
+    expect(
+      planned({ ...idle, world: { ...idle.world, reserved: [{ node: "pve1", cpus: 2, memoryMiB: 80_000 }] } }).notes,
+    ).toEqual([])
+  })
 })
 
 describe("a clone", () => {
@@ -208,7 +227,7 @@ describe("a clone", () => {
 describe("templates to read", () => {
   test("are those of machines to be made, and none when all are there", () => {
     const world = labWorld()
-    const input = inputFor(world, labConfig())
+    const input = inputFor(world, labConfig(), {}, cluster)
     expect(templatesToRead(input)).toHaveLength(labTemplates.length)
     world.apply(planned(input))
     expect(templatesToRead(inputFor(world, labConfig()))).toEqual([])

@@ -1,4 +1,4 @@
-import { guestsLeftOut, keptTexts, leftOutTexts, type Plan } from "@rangewright/domain"
+import { keptTexts, leftOutTexts, noteTexts, type Plan } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -13,12 +13,14 @@ import { BooleanText } from "../wire/parameters.ts"
 import { changeCounts, planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 
-/** The text for a deploy without steps, such as one of a role that no machine has. */
-const idleTexts = (plan: Plan | undefined): readonly string[] => {
-  if (plan === undefined || plan.steps.length > 0) return []
-  const why = plan.notes.filter((note) => note !== guestsLeftOut)
-  return [`Nothing to do${why.length === 0 ? "" : `: ${why.join("; ")}`}.`]
-}
+/** What the caller should know of a plan, a line each. */
+const tellOf = (plan: Plan | undefined): readonly string[] => [
+  // such as a deploy of a role that no machine has
+  ...(plan?.steps.length === 0 ? ["Nothing to do."] : []),
+  ...keptTexts(plan?.kept),
+  ...leftOutTexts(plan),
+  ...noteTexts(plan),
+]
 
 export const deployRange = operation({
   id: "deployRange",
@@ -71,18 +73,12 @@ export const deployRange = operation({
       if (query.dryRun === true || body?.dryRun === true) {
         const plan = yield* planner.plan(range, request, user.id, "preview").pipe(tellTemplates(user))
         const warnings = yield* quotaWarnings(range)
-        const result = [
-          `Plan of range ${range.id}: ${changeCounts(plan.changes)}`,
-          ...keptTexts(plan.kept),
-          ...leftOutTexts(plan),
-          ...warnings,
-        ].join("\n")
+        const result = [`Plan of range ${range.id}: ${changeCounts(plan.changes)}`, ...tellOf(plan), ...warnings].join("\n")
         return { result, plan: planObject({ ...plan, notes: [...plan.notes, ...warnings] }, confirmationOf(options, plan)) }
       }
       const run = yield* engine.start(rangeRequest(range, request), user.id).pipe(tellTemplates(user))
       const begins = run.blockedBy === undefined ? "" : `; it begins automatically when run ${run.blockedBy} has ended`
-      const said = [...idleTexts(run.plan), ...keptTexts(run.plan?.kept), ...leftOutTexts(run.plan)]
-      const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...said].join("\n")
+      const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...tellOf(run.plan)].join("\n")
       return { result, runID: run.id }
     }),
 })

@@ -113,7 +113,7 @@ const outlineOf = (input: DeployInput, found: Survey): DeployOutline => {
       ...idleChoiceNotes(input.choice, tasks),
       ...stateNotes(found.machineStates),
       ...foreignNotes,
-      ...overcommitted(world.cluster.nodes, addedMemory(found, placements)),
+      ...overcommitted(world.cluster.nodes, addedMemory(found, kept), world.reserved),
     ],
     criticalPathSeconds: criticalPath(steps).seconds,
     ...(kept.some((t) => t.role !== undefined) ? { roles: rolesPlan(sequence, kept, (other) => keep(inSequence(other))) } : {}),
@@ -200,10 +200,14 @@ const allocationsOf = ({ desired, machineStates }: Survey): readonly Allocation[
       : [{ machine: name, vmid: s.existing.observed.vmid, node: s.existing.observed.node, address }]
   })
 
-const addedMemory = ({ desired, machineStates }: Survey, placements: readonly Placement[]) =>
-  placements.flatMap((p) => {
-    const machine = desired.machines.find((m) => m.name === p.machine)
-    return machine === undefined || machineStates.get(p.machine)?.kind !== "new"
-      ? []
-      : [{ node: p.node, memoryMiB: machine.memoryMiB }]
+/** The memory of machines that these tasks create or start. */
+const addedMemory = ({ desired, machineStates }: Survey, tasks: readonly Task[]) => {
+  const started = new Set(tasks.flatMap(({ action, machine }) => (action.kind === "start" ? machine : undefined) ?? []))
+  return desired.machines.flatMap(({ name, memoryMiB }) => {
+    const s = machineStates.get(name)
+    if (s === undefined || !started.has(name)) return []
+    if (s.kind === "new") return [{ node: s.placed.node, memoryMiB }]
+    const { node, power } = s.existing.observed
+    return power === "stopped" ? [{ node, memoryMiB }] : []
   })
+}

@@ -3,6 +3,7 @@ import { guestsLeftOut } from "./guest-obstacles.ts"
 import type { DeployChoice } from "./input.ts"
 import type { DesiredRange } from "./desired.ts"
 import type { MachineState } from "./machine-tasks.ts"
+import type { Plan } from "./plan.ts"
 import type { Task } from "./task.ts"
 import type { PlanWorld } from "./world.ts"
 
@@ -10,13 +11,29 @@ import type { PlanWorld } from "./world.ts"
 export const doubtNotes = ({ doubt }: PlanWorld): readonly string[] =>
   doubt === undefined ? [] : [`the hypervisor's lists cannot be trusted: ${doubt}`]
 
+/** How a note about a stage begins that is left out. */
+const stageNote = "the stage "
+
+/** Most notes in the answer to a deploy; the run has all of them. */
+const mostNotes = 10
+
+/** What else the plan notes, a sentence each; what is left out inside machines is told by `leftOutTexts`. */
+export const noteTexts = (plan: Pick<Plan, "notes"> | undefined): readonly string[] => {
+  const notes = (plan?.notes ?? []).filter((note) => note !== guestsLeftOut && !note.startsWith(stageNote))
+  const more = notes.length - mostNotes
+  return [
+    ...notes.slice(0, mostNotes).map((note) => `Note: ${note}.`),
+    ...(more > 0 ? [`${more} more: read the notes of the run or the plan.`] : []),
+  ]
+}
+
 /** What is left out because nothing is done inside machines: one note for each stage. */
 export const leftOutNotes = (tasks: readonly Task[]): readonly string[] => {
   const machines = new Map<GuestStage, Set<string>>()
   for (const { action, machine } of tasks)
     if (action.kind === "guest" && machine !== undefined)
       machines.set(action.stage, (machines.get(action.stage) ?? new Set()).add(machine))
-  const stages = [...machines].map(([stage, names]) => `the stage ${stage} is left out: ${[...names].join(", ")}`)
+  const stages = [...machines].map(([stage, names]) => `${stageNote}${stage} is left out: ${[...names].join(", ")}`)
   return stages.length === 0 ? [] : [guestsLeftOut, ...stages]
 }
 

@@ -37,14 +37,15 @@ export const changeOf = (facts: ObjectFacts, own: readonly Task[]): Change => {
   return { kind, object, reasons: [...reasons, ...stays] }
 }
 
-/** Nodes whose memory the plan would overcommit. */
-export const overcommitted = (
-  nodes: readonly ObservedNode[],
-  added: readonly { readonly node: string; readonly memoryMiB: number }[],
-): readonly string[] =>
-  nodes.flatMap((n) => {
-    const more = added.filter((a) => a.node === n.name).reduce((sum, a) => sum + a.memoryMiB, 0)
-    return more > 0 && n.memoryUsedMiB + more > n.memoryMiB
-      ? [`${n.name}: ${n.memoryUsedMiB + more} MiB of memory are in use or planned, but it has ${n.memoryMiB} MiB`]
-      : []
+type Memory = readonly { readonly node: string; readonly memoryMiB: number }[]
+
+/** Nodes whose memory the plan would overcommit. `reserved`: what other runs have planned for them. */
+export const overcommitted = (nodes: readonly ObservedNode[], added: Memory, reserved: Memory = []): readonly string[] => {
+  const sumOn = (node: string, some: Memory): number =>
+    some.reduce((sum, one) => sum + (one.node === node ? one.memoryMiB : 0), 0)
+  return nodes.flatMap(({ name, memoryMiB, memoryUsedMiB }) => {
+    const more = sumOn(name, added)
+    const all = memoryUsedMiB + sumOn(name, reserved) + more
+    return more > 0 && all > memoryMiB ? [`${name}: ${all} MiB of memory are in use or planned, but it has ${memoryMiB} MiB`] : []
   })
+}
