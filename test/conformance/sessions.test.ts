@@ -330,6 +330,63 @@ describe("with a session", () => {
     expect((await send("GET", "/api/v2/user/credentials", { "x-api-key": service.keys.member })).status).toBe(200)
   })
 
+  it("the own password changes only with the current one, since it would outlast the session", async () => {
+    const next = "a tidy harbour at dusk"
+    const set = async (session: Headers, body: object, path = "/api/v2/user/credentials") => {
+      const { status, json } = await send("POST", path, { ...session, ...ofOwnPage }, { proxmoxPassword: next, ...body })
+      return [status, json["error"], json["hint"]]
+    }
+    const member = await signIn()
+    const hint = expect.stringContaining("administrator for an invitation") as string
+    for (const body of [{}, { userID: "ME" }, { currentPassword: "" }, { currentPassword: next }])
+      expect(await set(member, body)).toEqual([400, expect.stringMatching(/^Cannot set the password of ME\b.*current/u), hint])
+    expect((await send("GET", "/ui/session", member)).status).toBe(200)
+    expect(await set(member, { currentPassword: password })).toEqual([200, undefined, undefined])
+    expect((await send("GET", "/ui/session", member)).status).toBe(401)
+    expect(await signIn({ userID: "ME", password: next })).toHaveProperty("cookie")
+    // administrators set the passwords of others, but their own as everybody does
+    const admin = await signIn({ userID: "AD", password })
+    expect(await set(admin, { userID: "ST" })).toEqual([200, undefined, undefined])
+    expect((await set(admin, {}))[0]).toBe(400)
+    await run(Effect.asVoid(Effect.orDie(Users.use((users) => users.setAdmin("ST" as UserId, true)))))
+    expect((await set(admin, { userID: "AD" }, "/api/v2/user/credentials?userID=ST"))[0]).toBe(400)
+    // an API key is worth more than the password
+    expect((await set({ "x-api-key": service.keys.admin }, {}))[0]).toBe(200)
+  })
+
+  it("the current password cannot be guessed by changing it", async () => {
+    const member = await signIn()
+    const set = (currentPassword: string) =>
+      send(
+        "POST",
+        "/api/v2/user/credentials",
+        { ...member, ...ofOwnPage },
+        { proxmoxPassword: "a tidy harbour at dusk", currentPassword },
+      )
+    const texts = new Set<string>()
+    for (let n = 0; n < 12; n++) {
+      const { status, json } = await set(`wrong ${n}`)
+      expect(status).toBe(400)
+      texts.add(String(json["error"]).replace(/\d+ s/u, "N s"))
+    }
+    expect([...texts]).toEqual([expect.stringContaining("wrong"), expect.stringContaining("too many wrong passwords")])
+    expect((await set(password)).status).toBe(400)
+  })
+
+  it("nobody invites themselves, since the invitation would set the password", async () => {
+    const admin = await signIn({ userID: "AD", password })
+    const invite = async (headers: Headers) =>
+      (await send("POST", "/api/v2/user/invites", headers, { userIDs: ["AD", "ME"] })).json as {
+        readonly invites?: readonly { readonly userID: string }[]
+        readonly errors?: readonly { readonly item: string; readonly reason: string }[]
+      }
+    const made = await invite({ ...admin, ...ofOwnPage })
+    expect(made.invites?.map(({ userID }) => userID)).toEqual(["ME"])
+    expect(made.errors).toEqual([{ item: "AD", reason: expect.stringContaining("with a session") }])
+    const byKey = await invite({ "x-api-key": service.keys.admin })
+    expect(byKey.invites?.map(({ userID }) => userID)).toEqual(["AD", "ME"])
+  })
+
   it("reads do not keep a range in use; changes and requests with a key do", async () => {
     const member = await signIn()
     const seen: string[] = []

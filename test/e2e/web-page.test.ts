@@ -232,6 +232,33 @@ describe.skipIf(noBrowser !== undefined)(
       await ada.send("DELETE", "/groups/course/users", { userIDs: ["KAY"] })
     })
 
+    test("sets a new password for a user who knows the current one, and asks them to sign in with it", async () => {
+      const { service, ada, browser } = lab
+      const next = "a quiet harbour at dawn"
+      await service.as(await addUser(ada, "NED", false)).send("POST", "/user/credentials", { proxmoxPassword: password })
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "NED")
+      await page.goto(`${service.url}/ui/me`)
+      const card = page.getByRole("region", { name: "Password", exact: true })
+      const submit = async (current: string) => {
+        await card.getByLabel("Current password").fill(current)
+        await card.getByLabel("New password").fill(next)
+        await card.getByLabel("Repeat the password").fill(next)
+        await card.getByRole("button", { name: "Set the password" }).click()
+      }
+      await submit("not the password")
+      await card.getByText("Cannot set the password of NED: the current password is wrong").waitFor()
+      await card.getByText("ask an administrator for an invitation, or").waitFor()
+      await submit(password)
+      await page.waitForURL("**/ui/login?next=*")
+      const again = await fetch(`${service.url}/ui/session`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-rangewright": "1", "sec-fetch-site": "same-origin" },
+        body: JSON.stringify({ userID: "NED", password: next }),
+      })
+      expect(again.status).toBe(200)
+    })
+
     test("keeps a new API key on the page until it is closed, though Esc is pressed and no new session begins", async () => {
       const { service, ada, browser } = lab
       const first = await addUser(ada, "LEO", false)

@@ -485,6 +485,8 @@ export const t = {
     password: "Password",
     passwordText:
       "It is for this page, and for your account on the hypervisor. A new one ends all your sessions, this one too: sign in with it again.",
+    currentPassword: "Current password",
+    noPassword: "If you do not know it, ask an administrator for an invitation.",
     newPassword: "New password",
     again: "Repeat the password",
     differ: "The two passwords differ.",
@@ -503,7 +505,7 @@ export const t = {
       create: "New API key",
       createText:
         "Your current key stops working at once, and so do your additional keys. All your browser sessions but this one end. The new key is shown once.",
-      createPassword: "Enter your password to confirm. If you have none, set one first.",
+      createPassword: "Enter your password to confirm. If you do not know it, ask an administrator for an invitation.",
       created: (userID: string) => `API key of ${userID}`,
       signInAgain: "Your session has ended, and no new one could begin. Copy the key before you close this, then sign in again.",
       how: "Create an additional key",

@@ -1,4 +1,4 @@
-import { Conflict, isUserId, rootUserId, UserNotFound, type UserId } from "@rangewright/domain"
+import { Conflict, isUserId, rootUserId, type Session, UserNotFound, type UserId } from "@rangewright/domain"
 import { tokenDays, TokenSigner, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ const day = 86_400_000
 /** The token follows `#`: browsers do not send that part to servers, so no log contains it. */
 const addressOf = (userId: UserId, token: string): string => `/ui/invite?user=${encodeURIComponent(userId)}#${token}`
 
-const invite = (userID: string, now: Date) =>
+const invite = (userID: string, session: Session | undefined, now: Date) =>
   Effect.gen(function* () {
     const users = yield* Users
     const signer = yield* TokenSigner
@@ -21,6 +21,12 @@ const invite = (userID: string, now: Date) =>
     if (found === undefined) return yield* new UserNotFound({ userId: userID })
     const { user, secrets } = found
     if (user.id === rootUserId) return yield* new Conflict({ what: "ROOT cannot be invited: it has no password" })
+    // it would set the password without the current one
+    if (user.id === session?.userId)
+      return yield* new Conflict({
+        what: `${user.id} cannot be invited by ${user.id} with a session`,
+        hint: "Set your password with POST /user/credentials, or ask another administrator.",
+      })
     const subject = { userId: user.id, recordId: user.recordId, tokenKey: secrets.tokenKey }
     return {
       userID: user.id,
@@ -53,12 +59,12 @@ export const createInvites = operation({
     200: "the links, which are shown only now, and why there is none for the other users",
     400: `the body is malformed; no user is named, or more than ${mostUsers}`,
   },
-  handle: ({ body: { userIDs } }) =>
+  handle: ({ body: { userIDs }, session }) =>
     Effect.gen(function* () {
       const now = new Date(yield* Clock.currentTimeMillis)
       const items = yield* itemsOf("invite users", "userIDs", userIDs)
       const outcomes = yield* Effect.forEach(items, (item) =>
-        Effect.map(Effect.result(invite(item, now)), (result) => ({ item, result })),
+        Effect.map(Effect.result(invite(item, session, now)), (result) => ({ item, result })),
       )
       const invites = outcomes.flatMap(({ result }) => (Result.isSuccess(result) ? [result.success] : []))
       const errors = outcomes.flatMap(({ item, result }) =>

@@ -38,7 +38,8 @@ const Password = () => {
     void doing.run(async () => {
       const proxmoxPassword = text("password")
       if (proxmoxPassword !== text("again")) throw new Refusal(0, t.me.differ)
-      const { result } = await change<{ readonly result: string }>("POST", "/user/credentials", {}, { proxmoxPassword })
+      const body = { proxmoxPassword, currentPassword: text("current") }
+      const { result } = await change<{ readonly result: string }>("POST", "/user/credentials", {}, body)
       form.reset()
       return result
     })
@@ -49,6 +50,9 @@ const Password = () => {
       <p class="muted">{t.me.passwordText}</p>
       <form onSubmit={submit}>
         <input type="text" name="username" autocomplete="username" value={me.value?.email ?? ""} hidden readOnly />
+        <Field label={t.me.currentPassword} hint={t.me.noPassword}>
+          {(ids) => <input {...ids} name="current" type="password" autocomplete="current-password" required />}
+        </Field>
         <Field label={t.me.newPassword}>
           {(ids) => <input {...ids} name="password" type="password" autocomplete="new-password" required />}
         </Field>
