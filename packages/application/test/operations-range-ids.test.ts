@@ -21,15 +21,26 @@ const refused = (user: User, rangeID: string) => app.fails("createRange", user, 
 const pools = () => [...app.world.pools]
 
 describe("the ID of a new range", () => {
-  it.each(["ROOT", "root", "Shared", "admin", "ADMIN", "shared/lab", "vmbr1007", "vmbr0", "r7", "ludusnat", "r7/lab"])(
-    "is not %s, not even for an administrator",
-    async (id) => {
-      for (const user of [ada, admin]) expect(await refused(user, id)).toMatchObject({ kind: "conflict" })
-      expect(pools()).toEqual([])
-    },
-  )
+  it.each([
+    "ROOT",
+    "root",
+    "Shared",
+    "admin",
+    "ADMIN",
+    "shared/lab",
+    "vmbr1007",
+    "vmbr0",
+    "r7",
+    "ludusnat",
+    "r7/lab",
+    "NAT",
+    "nat",
+  ])("is not %s, not even for an administrator", async (id) => {
+    for (const user of [ada, admin]) expect(await refused(user, id)).toMatchObject({ kind: "conflict" })
+    expect(pools()).toEqual([])
+  })
 
-  it.each(["R7", "r7lab", "rooted", "lab-r7", "vmbr", "ROOT2", "lab_1"])("may be %s", async (id) => {
+  it.each(["R7", "r7lab", "rooted", "lab-r7", "vmbr", "ROOT2", "lab_1", "NAT2", "nature"])("may be %s", async (id) => {
     await create(ada, id)
     expect(pools()).toEqual([id])
   })

@@ -18,7 +18,7 @@ export {
 } from "./host-files.ts"
 export { idleText, MigrationBlocked, renderMigration } from "./render.ts"
 export { isNicKey, nicNetwork, nicsAtMost, type NicText, onNetwork } from "./nic.ts"
-export { lastVxlanTag, natAlias, type NetworkPair, networkPairs } from "./layout.ts"
+export { lastVxlanTag, type NetworkPair, networkPairs } from "./layout.ts"
 export { movedSettings, nicChange } from "./moves.ts"
 export { planMigration } from "./to-sdn.ts"
 export { planReturn } from "./to-bridges.ts"

@@ -1,4 +1,4 @@
-import { bridgeName, networkComment, vnetName } from "../network/addressing.ts"
+import { bridgeName, natAlias, networkComment, vnetName } from "../network/addressing.ts"
 import type { InstallationRange, MigrationOptions } from "./installation.ts"
 
 /** A bridge and the VNet for the same network. */
@@ -17,9 +17,6 @@ export const lastVxlanTag = 16_777_215
 
 /** Whether the hypervisor accepts the name for a zone or VNet: two to eight letters and digits, starting with a letter. */
 export const isSdnName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9]{1,7}$/u.test(name)
-
-/** The alias of the outside network's VNet. It looks like the alias of a range's network, but names no range. */
-export const natAlias = "rangewright NAT"
 
 /** All our networks with both their names: the outside network first, then the ranges' by number. */
 export const networkPairs = (ranges: readonly InstallationRange[], options: MigrationOptions): readonly NetworkPair[] => [

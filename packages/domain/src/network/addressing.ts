@@ -81,6 +81,9 @@ export const vnetName = (rangeNumber: number): string => `r${rangeNumber}`
 /** The comment of a range's bridge or alias of its VNet, by which the service recognizes its networks. */
 export const networkComment = (rangeId: RangeId): string => `rangewright ${rangeId}`
 
+/** The alias of the outside network's VNet. It looks like that of a range's network, so no new range gets the ID `NAT`. */
+export const natAlias = "rangewright NAT"
+
 /** Name of a range's network: a bridge or a VNet. */
 export const networkName = (rangeNumber: number, clusterMode: boolean): string =>
   clusterMode ? vnetName(rangeNumber) : bridgeName(rangeNumber)

@@ -6,6 +6,7 @@ export {
   gatewayAddress,
   machineAddress,
   machineOctets,
+  natAlias,
   natHost,
   natLeases,
   natNetwork,

@@ -1,4 +1,5 @@
 import type { RangeId } from "../access/ids.ts"
+import { natAlias, networkComment } from "../network/addressing.ts"
 import { routerDefaults } from "./config/defaults.ts"
 import { renderName } from "./config/variables.ts"
 
@@ -28,6 +29,9 @@ export const liesBelow = (id: RangeId, upper: RangeId): boolean => id.startsWith
 export const reservedIdProblem = (id: RangeId): string | undefined => {
   const [top = ""] = id.split("/")
   if (reservedIds.has(top.toUpperCase())) return `${top} is reserved for the service itself`
+  // the range's network could not be told from the outside one. A range below it has another comment
+  if (networkComment(id).toUpperCase() === natAlias.toUpperCase())
+    return `${id} is the name of the network through which ranges reach the outside`
   return networkPattern.test(top) ? `${top} is, or could become, the name of a network` : undefined
 }
 
