@@ -68,7 +68,7 @@ export const deployRange = operation({
       const planner = yield* RunPlanner
       const engine = yield* RunEngine
       const { confirm, ...asked } = { ...query, ...body }
-      const options = yield* confirm === undefined ? deployOptions(asked) : confirmedOptions(confirm, asked)
+      const options = yield* confirm === undefined ? deployOptions(asked) : confirmedOptions(range, confirm, asked)
       const request = { kind: "deploy", options } as const
       if (query.dryRun === true || body?.dryRun === true) {
         const plan = yield* planner.plan(range, request, user.id, "preview").pipe(tellTemplates(user))

@@ -5,8 +5,8 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
 import { restoreRequest, storeRequest } from "../run/request.ts"
-import { RunEngine, type WorkRequest } from "@rangewright/run-engine"
-import { confirmationOf, confirmedOptions } from "../range/confirmed-plan.ts"
+import { RunEngine } from "@rangewright/run-engine"
+import { confirmationOf, readConfirmation } from "../range/confirmed-plan.ts"
 import { RunPlanner } from "../run/planner.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { changeCounts, planObject, PlanObject } from "../wire/plan.ts"
@@ -29,12 +29,21 @@ const requireSameConfiguration = Effect.fnUntraced(function* (run: RunRecord) {
   })
 })
 
+/** The request that resumes the run. A deploy knows which run it resumes, so that a refusal can say so. */
+const resumption = Effect.fnUntraced(function* ({ id }: RunRecord) {
+  const engine = yield* RunEngine
+  const asked = yield* engine.resumption(id)
+  const request = restoreRequest(asked.options)
+  return request?.kind === "deploy"
+    ? { asked, request: { ...request, options: { ...request.options, resumes: id } } }
+    : { asked, request }
+})
+
 /** What the resumed run would do; starts nothing. */
 const rest = Effect.fnUntraced(function* (run: RunRecord, user: User) {
-  const engine = yield* RunEngine
   const planner = yield* RunPlanner
   const ranges = yield* Ranges
-  const request = restoreRequest((yield* engine.resumption(run.id)).options)
+  const { request } = yield* resumption(run)
   const rangeId = rangeOf(run)
   const range = rangeId === undefined ? undefined : yield* ranges.find(rangeId)
   if (range === undefined || request === undefined)
@@ -44,13 +53,20 @@ const rest = Effect.fnUntraced(function* (run: RunRecord, user: User) {
   return { result: `Plan of the rest of run ${run.id}: ${changeCounts(plan.changes)}`, plan: planObject(plan, confirm) }
 })
 
-/** The request for a run that does exactly what the confirmed plan showed, or nothing. */
-const confirmedBy = Effect.fnUntraced(function* (confirm: string, asked: WorkRequest) {
-  const request = restoreRequest(asked.options)
-  const { confirmed } = yield* confirmedOptions(confirm, {})
-  if (request?.kind !== "deploy" || confirmed === undefined)
-    return yield* new InvalidInput({ what: "Cannot resume the run: only the plan of a deploy can be confirmed" })
-  return { ...asked, options: storeRequest({ kind: "deploy", options: { ...request.options, confirmed } }) }
+/** The request that resumes the run; with a confirmation one that does exactly what the confirmed plan showed, or nothing. */
+const resuming = Effect.fnUntraced(function* (run: RunRecord, confirm: string | undefined) {
+  const { asked, request } = yield* resumption(run)
+  const doing = `resume run ${run.id} of ${subjectText(run.subject)}`
+  if (request?.kind !== "deploy")
+    return confirm === undefined
+      ? asked
+      : yield* new InvalidInput({
+          what: `Cannot ${doing}: only the plan of a deploy can be confirmed`,
+          hint: "Send the request without confirm.",
+        })
+  const source = `POST /runs/${run.id}/resume with dryRun`
+  const confirmed = confirm === undefined ? {} : { confirmed: (yield* readConfirmation(confirm, { doing, source })).confirmed }
+  return { ...asked, options: storeRequest({ kind: "deploy", options: { ...request.options, ...confirmed } }) }
 })
 
 export const resumeRun = operation({
@@ -98,11 +114,7 @@ export const resumeRun = operation({
       const run = yield* findRun(path.runID, user)
       yield* requireSameConfiguration(run)
       if (query.dryRun === true || body?.dryRun === true) return yield* rest(run, user)
-      const confirm = body?.confirm ?? query.confirm
-      const next =
-        confirm === undefined
-          ? yield* engine.resume(run.id, user.id)
-          : yield* engine.start(yield* confirmedBy(confirm, yield* engine.resumption(run.id)), user.id)
+      const next = yield* engine.start(yield* resuming(run, body?.confirm ?? query.confirm), user.id)
       return { result: `Run ${run.id} of ${subjectText(run.subject)} resumed as run ${next.id}`, runID: next.id }
     }),
 })

@@ -72,13 +72,20 @@ import {
   type WorldRead,
 } from "./read-world.ts"
 import { kmsDoing, requireOpenRange } from "../kms/open-range.ts"
-import type { AntiSandboxRequest, DeployOptions, KmsRequest, RunRequest, SnapshotRequest } from "./request.ts"
+import {
+  type AntiSandboxRequest,
+  deployDoing,
+  type DeployOptions,
+  type KmsRequest,
+  type RunRequest,
+  type SnapshotRequest,
+} from "./request.ts"
 
-const readConfig = (range: Range, text: string | undefined) =>
+const readConfig = (range: Range, text: string | undefined, doing = deployDoing(range, {})) =>
   Effect.gen(function* () {
     if (text === undefined)
       return yield* new NotFound({
-        what: `Cannot deploy range ${range.id}: it has no configuration`,
+        what: `Cannot ${doing}: it has no configuration`,
         hint: `Upload one: ${howTo("PUT /range/config", {}, range.id)}.`,
       })
     const read = yield* readRangeConfig(text)
@@ -86,15 +93,21 @@ const readConfig = (range: Range, text: string | undefined) =>
   })
 
 /** The configuration, checked again: what is installed may have changed since it was uploaded. */
-const deployableConfig = (range: Range, text: string | undefined, by: UserId, onlyRoles: readonly string[]) =>
+const deployableConfig = (
+  range: Range,
+  text: string | undefined,
+  by: UserId,
+  { onlyRoles, ...options }: Pick<DeployOptions, "onlyRoles" | "resumes">,
+) =>
   Effect.gen(function* () {
     const guests = yield* GuestAutomation
-    const parsed: ParsedRangeConfig = yield* readConfig(range, text)
+    const doing = deployDoing(range, options)
+    const parsed: ParsedRangeConfig = yield* readConfig(range, text, doing)
     const names = usesRoles(parsed.config) || onlyRoles.length > 0 ? yield* guests.roles(by) : undefined
     const missing = onlyRoles.filter((role) => names !== undefined && !names.has(role))
     if (missing.length > 0)
       return yield* new InvalidInput({
-        what: `Cannot deploy range ${range.id}: ${missing.map((role) => `the role ${role} does not exist on the Ludus server`).join("; ")}`,
+        what: `Cannot ${doing}: ${missing.map((role) => `the role ${role} does not exist on the Ludus server`).join("; ")}`,
         hint: "Install the role first, or leave it out of only_roles.",
       })
     const roles = names === undefined ? undefined : { names, collections: new Set<string>() }
@@ -212,19 +225,20 @@ const deployedText = (range: Range) => Effect.flatMap(Ranges, (ranges) => ranges
 
 const deployPlan = (reservations: CapacityReservations, range: Range, choice: DeployOptions, by: UserId, moment: PlanMoment) =>
   Effect.gen(function* () {
+    const doing = deployDoing(range, choice)
     if (isClosed(range.testing) && !choice.force)
       return yield* new Conflict({
-        what: `Cannot deploy range ${range.id}: testing mode is on`,
+        what: `Cannot ${doing}: testing mode is on`,
         hint: "Stop testing first, or deploy with force.",
       })
     const text = yield* moment === "when open" ? deployedText(range) : storedText(range)
-    const config = yield* deployableConfig(range, text, by, choice.onlyRoles)
+    const config = yield* deployableConfig(range, text, by, choice)
     const wanted = { range, config, by }
     const reserve = moment !== "preview"
     const whole = Effect.fnUntraced(function* (input: DeployInput) {
       yield* loadReservations(reservations)
       // looked up, planned and reserved without interruption: of two concurrent plans one sees the other
-      return yield* planned(`deploy range ${range.id}`, () =>
+      return yield* planned(doing, () =>
         Result.map(planDeploy(withReservations(reservations, input)), (plan) => {
           if (reserve) reservations.reserve(range.id, plan, input.world.cluster.at.getTime())
           return plan
@@ -239,13 +253,13 @@ const deployPlan = (reservations: CapacityReservations, range: Range, choice: De
   })
 
 /** Fails when the plan to be run now is not the one that was confirmed. */
-const requireConfirmed = ({ id }: Range, { confirmed }: DeployOptions, plan: Plan): Effect.Effect<void, Conflict> =>
+const requireConfirmed = (range: Range, { confirmed, resumes }: DeployOptions, plan: Plan): Effect.Effect<void, Conflict> =>
   confirmed === undefined || confirmed === planFingerprint(plan)
     ? Effect.void
     : Effect.fail(
         new Conflict({
-          what: `Cannot deploy range ${id}: the plan has changed since it was confirmed`,
-          hint: "Read the plan again (GET /range/plan) and confirm that one.",
+          what: `Cannot ${deployDoing(range, { resumes })}: the plan has changed since it was confirmed`,
+          hint: `Read the plan again (${resumes === undefined ? "GET /range/plan" : `POST /runs/${resumes}/resume with dryRun`}) and confirm that one.`,
         }),
       )
 
@@ -274,7 +288,7 @@ const accessPlan = (range: Range, by: UserId, moment: PlanMoment) =>
 /** Only reads. Testing mode forbids deploying, not comparing. */
 const driftPlan = (range: Range, by: UserId) =>
   Effect.gen(function* () {
-    const config = yield* deployableConfig(range, yield* storedText(range), by, [])
+    const config = yield* deployableConfig(range, yield* storedText(range), by, { onlyRoles: [] })
     const doing = `compare range ${range.id} with its configuration`
     const whole = (input: DeployInput) => planned(doing, () => driftOf(input))
     return yield* previewed({ range, config, by }, wholeDeploy, driftOf, ({ inSync }) => inSync, whole)

@@ -33,6 +33,8 @@ const StoredDeployOptions = Schema.Struct({
   replace: orFalse,
   /** Fingerprint of the plan that was confirmed (`planFingerprint`): the deploy does that or nothing. Absent: no plan was confirmed. */
   confirmed: Schema.optionalKey(Schema.String),
+  /** ID of the run that this one resumes, which refusals name. */
+  resumes: Schema.optionalKey(Schema.String),
 })
 
 /** The options of a deploy. `force` also skips the refusals for testing mode; it never overrides a running run. */
@@ -139,9 +141,13 @@ export const restoreRequest = (stored: Json): RunRequest | undefined =>
 export const resumedRequest = (stored: Json): Json => {
   const request = restoreRequest(stored)
   if (request?.kind !== "deploy") return stored
-  const { confirmed: _seen, ...options } = request.options
+  const { confirmed: _seen, resumes: _earlier, ...options } = request.options
   return storeRequest({ kind: "deploy", options })
 }
+
+/** What planning a deploy with these options is for; completes "Cannot …". */
+export const deployDoing = ({ id }: Pick<Range, "id">, { resumes }: { readonly resumes?: string | undefined }): string =>
+  resumes === undefined ? `deploy range ${id}` : `resume run ${resumes} of range ${id}`
 
 /** The argument of `RunEngine.start` for a run of a range. */
 export const rangeRequest = (range: Pick<Range, "id">, request: RunRequest): WorkRequest => ({
