@@ -74,6 +74,7 @@ export const runs = table(
       { name: "runs_range_index", properties: ["rangeId"] },
       { name: "runs_subject_index", properties: ["subject", "startedAt"] },
       { name: "runs_started_index", properties: ["startedAt"] },
+      { name: "runs_ended_index", properties: ["endedAt"] },
     ],
   },
 )

@@ -17,6 +17,7 @@ import { DamagedRow, every, first, type StoredRow } from "../schema/table.ts"
 import { leasesIn } from "./lease.ts"
 import { listRuns } from "./list-runs.ts"
 import { pruneRuns } from "./prune-runs.ts"
+import { countEnded, selectUnfinished } from "./run-queries.ts"
 import { refuseDeployOverQuota } from "./quota-facts.ts"
 import { makeRoom, unfinishedRun } from "./refuse-busy.ts"
 import { lockRange, keepDeployedConfig, lockRun, setRangeState, decodedRun, writeEntries } from "./run-writes.ts"
@@ -73,11 +74,10 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
       every(toEntry),
     )
     const busy = database.prepared("read a run", "select * from runs where busy_subject = ?", first(toRun))
-    const selectUnfinished = "select * from runs where busy_subject is not null order by started_at desc, id desc"
     const unfinished = database.prepared("read unfinished runs", selectUnfinished, every(toRun))
     const endedAfter = database.prepared(
       "count the runs that ended",
-      "select kind, status, count(*) as ended from runs where ended_at > ? group by kind, status",
+      countEnded,
       every(({ kind, status, ended }) => ({ kind: String(kind), status: String(status), count: Number(ended) })),
     )
     const recoverable = database.list("read unfinished runs", selectUnfinished, toRun)

@@ -19,8 +19,9 @@ const problemOf = (cause: Cause.Cause<unknown>): string => {
 }
 
 const hour = 3_600_000
-/** Anyone may ask for the metrics, so the store is not read for them more often than this. */
-const sharedMillis = 2000
+/** Anyone may ask for the metrics and whether the service is ready, so the store is not asked for them more often than this. */
+const measuredEvery = 2000
+const readyEvery = 1000
 
 /** Reads a summary of the observed state from the store. */
 const look = Effect.gen(function* () {
@@ -64,29 +65,30 @@ const stateOf = ({ awaySince, awayReason, doubt }: Freshness): string => {
  * work; both are reported in the detail, the first in the metrics too.
  */
 export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string | undefined): Probes => {
-  const measured = sharedFor(sharedMillis, () => runtime.runPromiseExit(measure))
+  const measured = sharedFor(measuredEvery, () => runtime.runPromiseExit(measure))
+  const ready = sharedFor(readyEvery, async () => {
+    const writable = await runtime.runPromiseExit(storageHealth)
+    if (Exit.isFailure(writable)) return { ready: false, detail: { store: problemOf(writable.cause) } }
+    const changed = await runtime.runPromiseExit(keyWasChanged)
+    if (Exit.isSuccess(changed) && changed.value)
+      return { ready: false, detail: { store: "its key was changed: give this service the new one, and restart it" } }
+    const full = folder === undefined ? undefined : fullDisk(await statfs(folder), folder)
+    if (full !== undefined) return { ready: false, detail: { store: full } }
+    const exit = await runtime.runPromiseExit(look)
+    if (Exit.isFailure(exit)) return { ready: false, detail: { store: problemOf(exit.cause) } }
+    const { freshness, unfinished } = exit.value
+    return {
+      ready: true,
+      detail: {
+        store: "ok",
+        hypervisor: stateOf(freshness),
+        observedAt: freshness.observedAt?.toISOString() ?? null,
+        runs: unfinished.length,
+      },
+    }
+  })
   return {
-    ready: async () => {
-      const writable = await runtime.runPromiseExit(storageHealth)
-      if (Exit.isFailure(writable)) return { ready: false, detail: { store: problemOf(writable.cause) } }
-      const changed = await runtime.runPromiseExit(keyWasChanged)
-      if (Exit.isSuccess(changed) && changed.value)
-        return { ready: false, detail: { store: "its key was changed: give this service the new one, and restart it" } }
-      const full = folder === undefined ? undefined : fullDisk(await statfs(folder), folder)
-      if (full !== undefined) return { ready: false, detail: { store: full } }
-      const exit = await runtime.runPromiseExit(look)
-      if (Exit.isFailure(exit)) return { ready: false, detail: { store: problemOf(exit.cause) } }
-      const { freshness, unfinished } = exit.value
-      return {
-        ready: true,
-        detail: {
-          store: "ok",
-          hypervisor: stateOf(freshness),
-          observedAt: freshness.observedAt?.toISOString() ?? null,
-          runs: unfinished.length,
-        },
-      }
-    },
+    ready,
     metrics: async () => {
       metrics.consoles(await runtime.runPromise(Consoles.use(({ open }) => Effect.sync(open))))
       metrics.passwords(await runtime.runPromise(SignIns.use(({ counts }) => Effect.sync(counts))))
