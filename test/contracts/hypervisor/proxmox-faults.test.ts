@@ -267,6 +267,24 @@ describe("a failing task", () => {
     await rig.close()
   })
 
+  it.each([
+    ["without a wait for its agent", false],
+    ["by a request that was aborted while it waited", true],
+  ])("a machine that was started an hour ago %s is found ready", async (_how, untilAgent) => {
+    const rig = makeRig()
+    await prepared(rig, "start")
+    const ref = refOf(rig)
+    await rig.run(
+      Effect.gen(function* () {
+        yield* Effect.timeoutOption(perform(startOf(ref, untilAgent)), "10 seconds")
+        yield* Effect.sleep("1 hour")
+        yield* perform(startOf(ref, true))
+      }),
+    )
+    expect(rig.sim.guest(ref.vmid)?.boot.kind).toBe("up")
+    await rig.close()
+  })
+
   it("a machine that goes off while it boots is not waited for any longer", async () => {
     const rig = makeRig()
     await prepared(rig, "start")

@@ -104,7 +104,8 @@ export const start: MachineKind<Action<"start">> = {
   dispatch: Effect.fnUntraced(function* (context, action) {
     const live = yield* liveState(context, action.machine, doingOf(action))
     if (live.power === "running") return action.untilAgent ? { task: undefined } : "done"
-    context.startedAt.set(action.machine.vmid, yield* monotonicMillis)
+    if (action.untilAgent) context.startedAt.set(action.machine.vmid, yield* monotonicMillis)
+    else context.startedAt.delete(action.machine.vmid)
     return yield* call(context, action, live.node, live.power === "paused" ? "resume" : "start", {})
   }),
   settle: Effect.fnUntraced(function* (context, action, outcome) {
@@ -113,18 +114,21 @@ export const start: MachineKind<Action<"start">> = {
     if (!action.untilAgent) return
     const ref = action.machine
     const { osType } = yield* context.identity.expect(ref, doingOf(action))
-    const known = context.startedAt.get(ref.vmid)
+    const { agentSeconds } = context.options
+    const now = yield* monotonicMillis
+    const at = context.startedAt.get(ref.vmid)
+    // nobody waited for a boot that began that long ago, and it is over
+    const known = at !== undefined && now - at < agentSeconds * 1000 ? at : undefined
     yield* awaitAgent(context, {
       ref,
       // a boot whose start was not seen teaches the others nothing
       kind: known === undefined ? `VM ${ref.vmid}` : osType,
-      startedAt: known ?? (yield* monotonicMillis),
-      seconds: context.options.agentSeconds,
+      startedAt: known ?? now,
+      seconds: agentSeconds,
     }).pipe(
       // time in which the guest could not be queried does not count: the next wait starts over
-      Effect.tapError(() => Effect.sync(() => context.startedAt.delete(ref.vmid))),
+      Effect.ensuring(Effect.sync(() => context.startedAt.delete(ref.vmid))),
     )
-    context.startedAt.delete(ref.vmid)
   }),
 }
 
