@@ -99,8 +99,9 @@ const readForm = (
       const sink = yield* sinkOf(spec, ctx, scratchOf)
       const form = yield* Effect.tryPromise({
         try: async () => {
-          const sent = await readMultipart(ctx.req, spec.file, Object.keys(spec.fields), spec.maxBytes, sink, check)
-          return { fields: sent.fields, file: requireFile(sent, spec.file) }
+          const { file: fileField, fields, maxBytes } = spec
+          const sent = await readMultipart(ctx.req, { fileField, fieldNames: Object.keys(fields), maxBytes, sink, check })
+          return { fields: sent.fields, file: requireFile(sent, fileField) }
         },
         catch: faultFrom(spec.maxBytes),
       })
@@ -139,15 +140,14 @@ const readJsonOrForm = (
           const sink = yield* sinkOf(spec, ctx, scratchOf)
           const { fields, file } = yield* Effect.tryPromise({
             try: () =>
-              readMultipart(
-                ctx.req,
-                spec.file,
-                [...texts.keys()],
-                spec.maxBytes,
+              readMultipart(ctx.req, {
+                fileField: spec.file,
+                fieldNames: [...texts.keys()],
+                maxBytes: spec.maxBytes,
                 sink,
-                (name) => check({ [name]: undefined }),
+                check: (name) => check({ [name]: undefined }),
                 mayBeEmpty,
-              ),
+              }),
             catch: faultFrom(spec.maxBytes),
           })
           const sent = Object.entries(fields).map(([name, text]) => [name, memberOf(texts.get(name) ?? true, text)] as const)
@@ -177,7 +177,8 @@ const readNothing = (check: CheckName | undefined): ReadBody => {
   if (check === undefined) return () => Effect.succeed(nothing)
   const textOf = textReader(usualLimit)
   const read = async (ctx: Context): Promise<Body> => {
-    if (saysMultipart(ctx)) await readMultipart(ctx.req, noFile, [], usualLimit, memorySink, check)
+    const form = { fileField: noFile, fieldNames: [], maxBytes: usualLimit, sink: memorySink, check }
+    if (saysMultipart(ctx)) await readMultipart(ctx.req, form)
     else {
       const labelled = saysJson(ctx)
       for (const name of namesIn((await textOf(ctx)) ?? "", labelled)) check(name)

@@ -45,19 +45,28 @@ const open = (request: IncomingMessage, maxBytes: number): BusboyInstance => {
   }
 }
 
+/** What a form may contain, and where its file goes. */
+export interface FormOptions {
+  /** Name of the part with the file. */
+  readonly fileField: string
+  readonly fieldNames: readonly string[]
+  /** Limit of the file. */
+  readonly maxBytes: number
+  readonly sink: FileSink
+  /** Called with the name of each unknown field; throws if that must not be ignored. */
+  readonly check?: CheckName | undefined
+  /** Fields that count as sent when they are empty. */
+  readonly mayBeEmpty?: ReadonlySet<string>
+}
+
 /**
- * Reads a form with at most one file part, named `fileField`. Names of fields match in any letter case; of a repeated field the first
- * counts; unknown ones are ignored. Accepts at most `maxBytes` of the file, at the pace of the sink, and a few small fields. Rejects with
- * `InvalidInput` for a form that is malformed or truncated, and with `BodyTooLarge`. An empty field counts as not sent, except `mayBeEmpty`.
+ * Reads a form with at most one file part. Names of fields match in any letter case; of a repeated field the first counts; unknown ones are
+ * ignored. Accepts at most `maxBytes` of the file, at the pace of the sink, and a few small fields. Rejects with `InvalidInput` for a form
+ * that is malformed or truncated, and with `BodyTooLarge`.
  */
 export const readMultipart = async (
   request: IncomingMessage,
-  fileField: string,
-  fieldNames: readonly string[],
-  maxBytes: number,
-  sink: FileSink,
-  check: CheckName = () => undefined,
-  mayBeEmpty: ReadonlySet<string> = new Set(),
+  { fileField, fieldNames, maxBytes, sink, check, mayBeEmpty }: FormOptions,
 ): Promise<Form> => {
   const parser = open(request, maxBytes)
   const names = new Map(fieldNames.map((name) => [name.toLowerCase(), name]))
@@ -80,11 +89,11 @@ export const readMultipart = async (
         const name = names.get(given.toLowerCase())
         if (name === undefined)
           try {
-            check(given)
+            check?.(given)
           } catch (fault) {
             return reject(fault as Error)
           }
-        if (name !== undefined && (value !== "" || mayBeEmpty.has(name))) fields[name] ??= value
+        if (name !== undefined && (value !== "" || mayBeEmpty?.has(name) === true)) fields[name] ??= value
       })
       parser.on("file", (field, stream, filename, _encoding, contentType) => {
         stream.on("error", () => reject(unreadable("it ended early")))
