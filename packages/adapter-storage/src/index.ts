@@ -1,5 +1,6 @@
 export { Database } from "./engine/database.ts"
 export { databaseClockLayer } from "./engine/database-clock.ts"
+export { holdName } from "./engine/hold-name.ts"
 export { legacyLayer } from "./legacy/legacy-layer.ts"
 export { backupTo, checkBackup, removeDatabase } from "./maintenance/backup.ts"
 export { hasNoLinks, publishFile } from "./maintenance/publish.ts"

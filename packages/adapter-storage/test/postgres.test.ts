@@ -7,12 +7,13 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
 import { sql } from "kysely"
 import { describe, expect, it } from "vitest"
 import { Database } from "../src/engine/database.ts"
 import type { Transaction } from "../src/engine/transaction.ts"
 import { postgresLayer, postgresOrm } from "../src/engine/postgres.ts"
-import { backupTo, fillFrom, storageHealth, storageLayer } from "../src/index.ts"
+import { backupTo, fillFrom, holdName, storageHealth, storageLayer } from "../src/index.ts"
 import { tablesInOrder } from "../src/maintenance/rows.ts"
 import { aliceWithLab, createDatabase, newRange, onFile, temporaryFolder } from "./support.ts"
 
@@ -43,6 +44,26 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
       }
     })
     await Effect.runPromise(Effect.provide(program, storageLayer({ databaseUrl: url })))
+    await drop()
+  })
+
+  it("lets one living process have a name, and that one again after its connections were lost", async () => {
+    const { url, drop } = await createDatabase(server ?? "")
+    const layer = storageLayer({ databaseUrl: url })
+    const asks = (name: string) => Effect.provide(Effect.scoped(holdName(name)), layer, { local: true })
+    const program = Effect.gen(function* () {
+      expect(yield* holdName("one")).toBe(true)
+      expect([yield* asks("one"), yield* asks("two"), yield* asks("two")]).toEqual([false, true, true])
+      yield* Effect.promise(() => dropConnections(url))
+      yield* TestClock.adjust("1 minute")
+      const isHeld = Effect.map(asks("one"), (free) => !free)
+      yield* Effect.repeat(
+        Effect.tap(isHeld, () => TestClock.adjust("1 minute")),
+        { until: (held) => held },
+      )
+    })
+    await Effect.runPromise(Effect.provide(Effect.scoped(program), Layer.merge(layer, TestClock.layer())))
+    expect(await Effect.runPromise(asks("one"))).toBe(true)
     await drop()
   })
 

@@ -18,8 +18,10 @@ import type {
   VpnKeys,
   VpnServer,
 } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { ContentPorts } from "./content.ts"
+import { ownerNamed } from "./owner-name.ts"
 import type { GuestLayer } from "./guest.ts"
 import type { SubscriptionPorts } from "./subscription.ts"
 import type { LibraryNeeds, LibraryPorts } from "./library.ts"
@@ -50,7 +52,7 @@ export interface Parts<E> {
   readonly description: Layer.Layer<ApiDescription>
   readonly doctor: Layer.Layer<never, never, Exclude<Storage, LegacyData>>
   readonly auditDays: number
-  /** Identifies this process among those that share the store. */
+  /** Identifies this process among those that share the store; a service whose name another one uses gets a different one. */
   readonly owner: string
   /** See `RunEngineOptions`. */
   readonly deployShownSeconds: number
@@ -84,5 +86,10 @@ export const assemble = <E>({
     Layer.provideMerge(parts.storage),
   )
   const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)
-  return Layer.provideMerge(applicationLayer({ owner, deployShownSeconds, background, auditDays }), ports)
+  const application = Layer.unwrap(
+    Effect.map(background ? ownerNamed(owner) : Effect.succeed(owner), (name) =>
+      applicationLayer({ owner: name, deployShownSeconds, background, auditDays }),
+    ),
+  )
+  return Layer.provideMerge(application, ports)
 }
