@@ -1,4 +1,4 @@
-import type { HypervisorFault } from "@rangewright/ports"
+import { type HypervisorFault, LeaseCheck } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -170,6 +170,56 @@ describe("a call that changes something", () => {
     )
     expect(requests[0]).toMatchObject({ method: "PUT", path: "/api2/json/access/acl", body: "path=%2F" })
     expect(requests[1]).toMatchObject({ method: "DELETE", path: "/api2/json/pools?poolid=x", body: undefined })
+  })
+})
+
+describe("a change of a worker whose lease is lost while the change waits", () => {
+  /** Makes the requests with a lease that `lose` ends; returns what was sent. */
+  const sentBy = async (
+    script: (nth: number, lose: () => void) => Scripted | Promise<Scripted>,
+    asked: (client: PveClient) => Effect.Effect<unknown, unknown>,
+    endpoints = 1,
+  ) => {
+    let lost = false
+    const lose = () => {
+      lost = true
+    }
+    const nodes = Array.from({ length: endpoints }, () => scriptedNode(() => script(++sent, lose)))
+    let sent = 0
+    const check = Effect.suspend(() => (lost ? Effect.die("the lease is lost") : Effect.void))
+    const client = clientOver(nodes.map(({ transport }) => transport))
+    await runFast(Effect.exit(Effect.provideService(asked(client), LeaseCheck, check)))
+    return nodes.flatMap(({ requests }) => requests.map(({ method, path }) => `${method} ${path}`))
+  }
+  const clone = (client: PveClient) => client.post("/nodes/n1/qemu/1/clone", { newid: 2 }, doing)
+
+  it("is not sent again after a pause", async () => {
+    const refusedOnce = (_: number, lose: () => void) => (lose(), connectionError("ECONNREFUSED"))
+    expect(await sentBy(refusedOnce, clone)).toHaveLength(1)
+  })
+
+  it("is not sent to the next endpoint", async () => {
+    const refusedOnce = (_: number, lose: () => void) => (lose(), connectionError("ECONNREFUSED"))
+    expect(await sentBy(refusedOnce, clone, 2)).toHaveLength(1)
+  })
+
+  it("is not sent when its turn comes", async () => {
+    const slow = (_: number, lose: () => void) => Promise.resolve().then((): Scripted => (lose(), { json: { data: null } }))
+    const seven = (client: PveClient) =>
+      Effect.all(
+        Array.from({ length: 7 }, () => clone(client)),
+        { concurrency: "unbounded" },
+      )
+    expect(await sentBy(slow, seven)).toHaveLength(6)
+  })
+
+  it("may still be looked for", async () => {
+    const read = (client: PveClient) => client.get("/version", {}, doing)
+    const refusedOnce = (nth: number, lose: () => void) => (
+      lose(),
+      nth === 1 ? connectionError("ECONNRESET") : { json: { data: null } }
+    )
+    expect(await sentBy(refusedOnce, read)).toHaveLength(2)
   })
 })
 

@@ -1,4 +1,4 @@
-import { HypervisorFault, monotonicMillis } from "@rangewright/ports"
+import { HypervisorFault, LeaseCheck, monotonicMillis } from "@rangewright/ports"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -137,6 +137,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
   ): Effect.fn.Return<Outcome> {
     const form = encodeForm(params)
     const inBody = method === "POST" || method === "PUT"
+    const mutating = method !== "GET" && call.harmless !== true
     const sent = yield* Effect.result(
       exchange.send(
         {
@@ -147,11 +148,11 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
           timeoutMs: options.timeoutSeconds * 1000,
         },
         call.pace ?? "quick",
+        mutating ? Effect.flatten(LeaseCheck) : Effect.void,
       ),
     )
     if (sent._tag === "Success") return judge(sent.success, method, path, call)
     const { delivered, message, hint } = sent.failure
-    const mutating = method !== "GET" && call.harmless !== true
     const reason = delivered && mutating ? "unknown-effect" : "away"
     return {
       type: "fault",

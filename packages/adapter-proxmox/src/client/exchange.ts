@@ -19,7 +19,8 @@ export interface Answered extends PveAnswer {
 }
 
 export interface Exchange {
-  readonly send: (request: PveRequest, pace: Pace) => Effect.Effect<Answered, TransportFailure>
+  /** `before` runs each time that the request is about to be sent, after it has waited in line. */
+  readonly send: (request: PveRequest, pace: Pace, before?: Effect.Effect<void>) => Effect.Effect<Answered, TransportFailure>
   /** Marks an endpoint as unable to do its work: the next requests go to another one. False when no better one is known. */
   readonly deprioritise: (answer: Answered) => boolean
   /** How an endpoint opens web sockets; undefined when it cannot. */
@@ -61,9 +62,13 @@ export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits)
     coolingUntil[index] = now + coolingMs
     if (preferred === index) preferred = order(now).find((other) => other !== index) ?? index
   }
-  const send = Effect.fnUntraced(function* (request: PveRequest): Effect.fn.Return<Answered, TransportFailure> {
+  const send = Effect.fnUntraced(function* (
+    request: PveRequest,
+    before: Effect.Effect<void>,
+  ): Effect.fn.Return<Answered, TransportFailure> {
     let failure: TransportFailure | undefined
     for (const index of order(yield* monotonicMillis)) {
+      yield* before
       const outcome = yield* Effect.result(via(index, request))
       const at = yield* monotonicMillis
       if (outcome._tag === "Success") return { ...outcome.success, endpoint: index, at }
@@ -75,7 +80,7 @@ export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits)
   })
   return {
     socket: (endpoint) => endpoints[endpoint]?.socket,
-    send: (request, pace) => lane(pace, nodeOf(request.path)).withPermit(send(request)),
+    send: (request, pace, before = Effect.void) => lane(pace, nodeOf(request.path)).withPermit(send(request, before)),
     deprioritise: ({ endpoint, at }) => {
       const isBetterKnown = endpoints.some((_, index) => index !== endpoint && !isCooling(index, at))
       if (isBetterKnown) failOver(endpoint, at)

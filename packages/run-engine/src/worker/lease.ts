@@ -1,18 +1,11 @@
 import type { RunId } from "@rangewright/domain"
-import { LeaseLost, monotonicMillis, RunJournal } from "@rangewright/ports"
+import { LeaseCheck, LeaseLost, monotonicMillis, RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-
-/**
- * Runs before every call of a fenced port that a worker makes. Costs nothing while the worker's lease is certainly in force. If the process
- * may have been paused for longer than the lease, it waits for a renewal, and dies with `LeaseLost` when another worker has the run: what
- * this worker was about to do may already be done, and undone again. Outside of workers it does nothing.
- */
-export const LeaseCheck = Context.Reference<Effect.Effect<void>>("rangewright/LeaseCheck", { defaultValue: () => Effect.void })
 
 /** The lease of a worker on its run. */
 export interface WorkerLease {

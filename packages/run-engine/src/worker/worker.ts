@@ -9,13 +9,13 @@ import {
   type RunState,
   subjectKey,
 } from "@rangewright/domain"
-import { JournalUnreadable, LeaseLost, RunJournal, type RunRecord } from "@rangewright/ports"
+import { JournalUnreadable, LeaseCheck, LeaseLost, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { retryStorage } from "../retry/backoff.ts"
-import { LeaseCheck, makeWorkerLease } from "./lease.ts"
+import { makeWorkerLease } from "./lease.ts"
 import { planRun } from "./plan-run.ts"
 import { openJournal, type JournalWriter } from "../journal/journal-writer.ts"
 import type { RunKind } from "../kind/run-kind.ts"
