@@ -1,15 +1,20 @@
 import { makeRouterRound } from "@rangewright/application"
 import type { Range, User } from "@rangewright/domain"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { skewed } from "../runs/support/skewed-clock.ts"
 import { makeRangeService, type RangeService } from "./support/range-service.ts"
 
 const minute = 60_000
+const day = 24 * 60 * minute
 const counted = { source: "10.1.10.11", destination: "198.18.0.2", protocol: 17, port: 123, packets: 3 }
 
 describe("the periodic check of routers", () => {
   let service: RangeService
   let ada: User
+  /** How many milliseconds the time of day is ahead. */
+  let skew = 0
   let round: ReturnType<typeof makeRouterRound>
   const find = (): Promise<Range> => service.find("LAB")
   const call = async (id: string, body?: object) => service.call(id, ada, { range: await find(), body })
@@ -25,7 +30,16 @@ describe("the periodic check of routers", () => {
   /** How many inspections a round makes after this time. */
   const roundAfter = async (millis: number): Promise<number> => {
     const before = asked()
-    await service.run(Effect.andThen(Effect.sleep(millis), round))
+    const later = Effect.andThen(Effect.sleep(millis), round)
+    await service.run(
+      Clock.clockWith((clock) =>
+        Effect.provideService(
+          later,
+          Clock.Clock,
+          skewed(clock, () => skew / 1000),
+        ),
+      ),
+    )
     return asked() - before
   }
   const drift = async () =>
@@ -39,6 +53,7 @@ describe("the periodic check of routers", () => {
 
   beforeEach(async () => {
     service = makeRangeService()
+    skew = 0
     round = makeRouterRound()
     ada = await service.addUser("Ada")
     await service.call("createRange", ada, { body: { name: "Lab", rangeID: "LAB" } })
@@ -55,6 +70,21 @@ describe("the periodic check of routers", () => {
     // the start has only just loaded its rules
     expect(await roundAfter(minute)).toBe(1)
     expect([await roundAfter(minute), await roundAfter(3 * minute), await roundAfter(minute)]).toEqual([0, 0, 1])
+  })
+
+  it.each([-day, day])("runs as often as before after the clock was set %i milliseconds ahead", async (ahead) => {
+    await call("startTesting")
+    expect(await roundAfter(5 * minute)).toBe(1)
+    skew = ahead
+    await roundAfter(5 * minute)
+    // the last run may seem to have ended since
+    await roundAfter(minute)
+    expect([await roundAfter(5 * minute), await roundAfter(minute), await roundAfter(4 * minute)]).toEqual([1, 0, 1])
+    // and back, while the router does not respond
+    service.lab.world.routerReport = undefined
+    expect(await roundAfter(5 * minute)).toBe(1)
+    skew = 0
+    expect([await roundAfter(5 * minute), await roundAfter(minute), await roundAfter(4 * minute)]).toEqual([1, 0, 1])
   })
 
   it("finds changed rules on an open router, and notices when they are loaded again", async () => {
