@@ -139,8 +139,8 @@ export interface ProcessOptions {
   readonly owner?: string
   /** Runs the service's background work: keeps access in line and takes over runs of dead processes. */
   readonly background?: boolean
-  /** Seconds by which its host's clock is ahead. */
-  readonly ahead?: number
+  /** Seconds by which its host's clock is ahead; a function if somebody sets the clock later. */
+  readonly ahead?: number | (() => number)
 }
 
 const lookEverySeconds = 15
@@ -160,7 +160,8 @@ export const boot = (
   site: Site,
   { gate = makeCallGate(site.clock.stir), owner = "service", background = false, ahead = 0 }: ProcessOptions = {},
 ) => {
-  const clock = ahead === 0 ? site.clock : { ...site.clock, ...skewed(site.clock, () => ahead) }
+  const clock =
+    ahead === 0 ? site.clock : { ...site.clock, ...skewed(site.clock, typeof ahead === "function" ? ahead : () => ahead) }
   const hypervisor = site.hypervisor?.(gate) ?? memoryHypervisorLayer(site.world)
   const seen = Layer.effectContext(
     Effect.map(Effect.context<Guarded>(), (context) => guardedPorts(gate, guardedKeys, context)),

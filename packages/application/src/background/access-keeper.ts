@@ -1,6 +1,5 @@
 import { type Fault, installation, type Range, type RangeId, rootUserId } from "@rangewright/domain"
-import { RunJournal } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
+import { monotonicMillis, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { updateRouters } from "../range/router-access.ts"
@@ -32,6 +31,7 @@ export const keepRights = atRest(Effect.asVoid(bringInLine({ doing: "reconcile a
  * a router has to wait for a run of its range.
  */
 const routerKeeper = Effect.sync(() => {
+  /** `at`: when it is due again (`monotonicMillis`). */
   const tries = new Map<RangeId, { readonly failures: number; readonly at: number; readonly said: string }>()
   const underWay = new Set<RangeId>()
   const tell = (range: Range) =>
@@ -42,7 +42,7 @@ const routerKeeper = Effect.sync(() => {
       if (fault === undefined) return void tries.delete(range.id)
       // what is only unreachable is tried every time: revocations may wait for it
       const counted = isAway(fault) ? 0 : failures + 1
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* monotonicMillis
       tries.set(range.id, { failures: counted, at: counted === 0 ? now : now + pauseAfter(counted) * 1000, said: fault.message })
       if (fault.message !== said)
         yield* Effect.logWarning(`the router of ${range.id} could not be updated; the service tries again: ${fault.message}`)
@@ -50,8 +50,8 @@ const routerKeeper = Effect.sync(() => {
   return atRest(
     Effect.gen(function* () {
       const { busy, ready } = yield* runningStaleRouters
-      const now = yield* Clock.currentTimeMillis
-      const due = ready.filter(({ id }) => !underWay.has(id) && (tries.get(id)?.at ?? 0) <= now)
+      const now = yield* monotonicMillis
+      const due = ready.filter(({ id }) => !underWay.has(id) && (tries.get(id)?.at ?? -Infinity) <= now)
       for (const range of due) {
         underWay.add(range.id)
         const end = Effect.sync(() => underWay.delete(range.id))

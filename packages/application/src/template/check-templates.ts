@@ -13,7 +13,14 @@ import {
   type TemplateDefinition,
   type User,
 } from "@rangewright/domain"
-import { ArtifactLibrary, ImageServers, type LibraryScope, RunJournal, type ServerText } from "@rangewright/ports"
+import {
+  ArtifactLibrary,
+  ImageServers,
+  type LibraryScope,
+  monotonicMillis,
+  RunJournal,
+  type ServerText,
+} from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -169,7 +176,7 @@ const checkOne = Effect.fnUntraced(function* (scope: LibraryScope, template: str
   if (builder.size > longestText)
     return { template, images: [], notChecked: "its builder file is too long to be read" } satisfies CheckedTemplate
   const named = readBuilderImages(builder.path, new TextDecoder().decode(yield* builder.read))
-  const left = Math.max(0, deadline - (yield* Clock.currentTimeMillis))
+  const left = Math.max(0, deadline - (yield* monotonicMillis))
   const images = yield* Effect.forEach(
     named.slice(0, mostImages),
     (image) =>
@@ -212,7 +219,7 @@ export const checkTemplates = Effect.fnUntraced(function* (user: User, only: str
     })
   const { look, read } = yield* ImageServers
   const servers: Servers = { look: remembering(look), read: remembering(read) }
-  const deadline = (yield* Clock.currentTimeMillis) + longestSeconds * 1000
+  const deadline = (yield* monotonicMillis) + longestSeconds * 1000
   const work = Effect.forEach(
     wanted.slice(0, mostTemplates),
     ([template, scope]) => checkOne(scope, template, servers, deadline),
