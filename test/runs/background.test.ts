@@ -5,6 +5,7 @@ import { Hypervisor, Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
+import { skewed } from "./support/skewed-clock.ts"
 import { admin, boot, createRange, deploy, type Lab, makeCompany, makeLab, startAndWait } from "./support/lab.ts"
 
 const names = ["vm1", "vm2"]
@@ -495,6 +496,50 @@ describe("auto-shutdown", () => {
     const runs = lab.store.runs.size
     expect(await lookAfter(lab, 2 * hour)).toEqual(["running"])
     expect(lab.store.runs.size).toBe(runs)
+  })
+
+  it.each([24, -24])("counts idle time anew when the clock is set %i hours ahead: nobody knows how long it was", async (by) => {
+    const lab = await idleRange("4h")
+    let ahead = 0
+    const process = boot({ ...lab, clock: { ...lab.clock, ...skewed(lab.clock, () => ahead) } })
+    const power = () => [...new Set([...lab.world.vms.values()].filter(({ template }) => !template).map((vm) => vm.power))]
+    const seen = await process.runPromise(
+      Effect.gen(function* () {
+        const look = yield* makeAutoShutdown
+        const after = (millis: number) =>
+          Effect.gen(function* () {
+            yield* Effect.sleep(millis)
+            yield* look
+            yield* Effect.sleep(hour / 12)
+            return power()
+          })
+        const before = yield* after(hour)
+        ahead = by * 3600
+        return [before, yield* after(0), yield* after(3 * hour), yield* after(1.1 * hour)]
+      }).pipe(Effect.provide([activityLayer, licenseLayer(openLicense)])),
+    )
+    expect(seen).toEqual([["running"], ["running"], ["running"], ["stopped"]])
+    await process.dispose()
+  })
+
+  it("waits for uses that another instance has not written yet", async () => {
+    const lab = await idleRange("4h")
+    const process = boot(lab)
+    const started = await process.runPromise(
+      Effect.gen(function* () {
+        const look = yield* makeAutoShutdown
+        const journal = yield* RunJournal
+        const [run] = yield* journal.list({ limit: 1 })
+        yield* Effect.sleep(run!.endedAt!.getTime() + 4 * hour - (yield* Clock.currentTimeMillis))
+        yield* look
+        const early = yield* journal.recoverable
+        yield* Effect.sleep(30_000)
+        yield* look
+        return [early.length, (yield* journal.recoverable).length]
+      }).pipe(Effect.provide([activityLayer, licenseLayer(openLicense)])),
+    )
+    expect(started).toEqual([0, 1])
+    await process.dispose()
   })
 
   it("checks the licence first", async () => {

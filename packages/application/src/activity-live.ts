@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Activity, type RangeUse } from "./activity.ts"
 
-/** Interval between writes: a crash loses at most the stamps of this time. */
-const writeEvery = "10 seconds"
+/** Seconds between writes: a crash loses at most the stamps of this time, and other processes do not know them until then. */
+export const activityWrittenAfterSeconds = 10
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -14,6 +14,7 @@ const make = Effect.gen(function* () {
   const ofRanges = new Map<RangeId, Date>()
   const latest = new Map<RangeId, RangeUse>()
   const kept = new Map<RangeId, string>()
+  let countsFrom: Date | undefined
 
   const write = <K>(pending: Map<K, Date>, touch: (stamps: ReadonlyMap<K, Date>) => Effect.Effect<void, unknown>) =>
     Effect.suspend(() => {
@@ -30,7 +31,7 @@ const make = Effect.gen(function* () {
   const flush = Effect.andThen(write(ofUsers, users.touch), write(ofRanges, ranges.touch))
 
   yield* Effect.addFinalizer(() => flush)
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(writeEvery), flush)))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(activityWrittenAfterSeconds * 1000), flush)))
   return Activity.of({
     user: (id, at) => void ofUsers.set(id, at),
     range: (id, use) => {
@@ -40,6 +41,10 @@ const make = Effect.gen(function* () {
     lastOfRange: (id) => latest.get(id),
     keptOn: (id, because) => void (because === undefined ? kept.delete(id) : kept.set(id, because)),
     keptOnBecause: (id) => kept.get(id),
+    countIdleFrom: (at) => {
+      countsFrom = at
+    },
+    idleCountsFrom: () => countsFrom,
     flush,
   })
 })

@@ -23,6 +23,9 @@ export class Activity extends Context.Service<
     /** Sets why the last check for idle ranges left this one on although it was idle long enough; undefined clears it. */
     readonly keptOn: (id: RangeId, because: string | undefined) => void
     readonly keptOnBecause: (id: RangeId) => string | undefined
+    /** Sets since when idle times count: the clock was set then, so nothing says how long ago earlier uses were. */
+    readonly countIdleFrom: (at: Date) => void
+    readonly idleCountsFrom: () => Date | undefined
     /** Writes what has gathered; also called at stop. */
     readonly flush: Effect.Effect<void>
   }

@@ -66,6 +66,8 @@ export const makeRangeService = (settings: SettingsShape = labSettings, packages
       lastOfRange: () => undefined,
       keptOn: () => undefined,
       keptOnBecause: () => undefined,
+      countIdleFrom: () => undefined,
+      idleCountsFrom: () => undefined,
       flush: Effect.void,
     }),
     Layer.succeed(CredentialHasher, {

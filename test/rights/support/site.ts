@@ -189,6 +189,8 @@ export const boot = (
       lastOfRange: () => undefined,
       keptOn: () => undefined,
       keptOnBecause: () => undefined,
+      countIdleFrom: () => undefined,
+      idleCountsFrom: () => undefined,
       flush: Effect.void,
     }),
     Layer.succeed(CredentialHasher, {

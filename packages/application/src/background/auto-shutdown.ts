@@ -1,15 +1,40 @@
 import { enterpriseEntitlement, entitles, installation, isFault, type Range, rootUserId } from "@rangewright/domain"
-import { Hypervisor, LicenseProvider, type RangeMachine, Ranges, RunJournal } from "@rangewright/ports"
+import { Hypervisor, LicenseProvider, monotonicMillis, type RangeMachine, Ranges, RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Activity } from "../activity.ts"
+import { activityWrittenAfterSeconds } from "../activity-live.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { idleTimer } from "../range/idle-timer.ts"
 import { rangeRequest } from "../run/request.ts"
 
 /** Seconds between two checks of all ranges. */
 const lookEverySeconds = 300
+
+/** A time of day that moved this many milliseconds more or less than the monotonic clock was set. */
+const setBy = 60_000
+/** Milliseconds for which a use that another instance knows of may not be stored yet. */
+const unwritten = 2 * activityWrittenAfterSeconds * 1000
+
+/** Notices that the clock was set, or stood still as in a suspended host. */
+const makeClockWatch = Effect.gen(function* () {
+  const activity = yield* Activity
+  const difference = Effect.gen(function* () {
+    return (yield* Clock.currentTimeMillis) - (yield* monotonicMillis)
+  })
+  let known = yield* difference
+  return Effect.gen(function* () {
+    const now = yield* difference
+    if (Math.abs(now - known) >= setBy) {
+      activity.countIdleFrom(new Date(yield* Clock.currentTimeMillis))
+      yield* Effect.logWarning("the clock was set: the idle times of ranges are counted anew from now on", {
+        secondsAhead: Math.round((now - known) / 1000),
+      })
+    }
+    known = now
+  })
+})
 
 /** Makes a check of all ranges: a run shuts down those that are running, were idle for their time and have nobody logged in. */
 export const makeAutoShutdown = Effect.gen(function* () {
@@ -19,6 +44,7 @@ export const makeAutoShutdown = Effect.gen(function* () {
   const journal = yield* RunJournal
   const license = yield* LicenseProvider
   const ranges = yield* Ranges
+  const watchClock = yield* makeClockWatch
 
   /**
    * Why the machine counts as used; undefined: it does not. A guest that cannot be asked counts as used: nothing is shut down on a guess.
@@ -33,7 +59,7 @@ export const makeAutoShutdown = Effect.gen(function* () {
     const { running, run, endsAt } = yield* idleTimer(range, machines)
     activity.keptOn(range.id, undefined)
     if (running.length === 0 || run !== undefined || endsAt === undefined) return
-    if ((yield* Clock.currentTimeMillis) < endsAt.getTime()) return
+    if ((yield* Clock.currentTimeMillis) < endsAt.getTime() + unwritten) return
     for (const machine of running) {
       const use = yield* useOf(machine)
       if (use !== undefined) return activity.keptOn(range.id, use)
@@ -43,6 +69,7 @@ export const makeAutoShutdown = Effect.gen(function* () {
   })
 
   return Effect.gen(function* () {
+    yield* watchClock
     if (!entitles(yield* license.current, enterpriseEntitlement)) return
     // a shutdown that has to wait could hit people who have come back meanwhile
     if ((yield* journal.active(installation)) !== undefined) return

@@ -1,5 +1,6 @@
 import { idleEnd, lastUse, type Range, rangeSubject } from "@rangewright/domain"
 import { type RangeMachine, RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Activity, type RangeUse } from "../activity.ts"
 import { Settings } from "../settings.ts"
@@ -26,7 +27,10 @@ export const idleTimer = Effect.fnUntraced(function* (
   const { inactivityShutdown } = yield* Settings
   const [last] = yield* journal.list({ subject: rangeSubject(range.id), limit: 1 })
   const use = activity.lastOfRange(range.id)
-  const idleSince = lastUse(range, use?.at, last?.endedAt)
+  const used = lastUse(range, use?.at, last?.endedAt)
+  const from = activity.idleCountsFrom()
+  const isKnown = from === undefined || (used >= from && used.getTime() <= (yield* Clock.currentTimeMillis))
+  const idleSince = isKnown ? used : from
   return {
     running: machines.filter(({ power }) => power === "running"),
     run: last?.status === "running" ? last : undefined,

@@ -226,6 +226,8 @@ export const makeTestApp = ({
       lastOfRange: () => undefined,
       keptOn: (id, because) => void (because === undefined ? kept.delete(id) : kept.set(id, because)),
       keptOnBecause: (id) => kept.get(id),
+      countIdleFrom: () => undefined,
+      idleCountsFrom: () => undefined,
       flush: Effect.void,
     }),
   )
