@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process"
-import { chmodSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { afterEach, describe, expect, test } from "vitest"
 import { mountFileSystem, unmountAll } from "./support/file-system.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
@@ -138,6 +139,28 @@ describe("an unusable data folder ends the start with status 1 and one line", { 
     const path = mountFileSystem("ro") ?? temporaryFolder()
     if (process.getuid?.() !== 0) chmodSync(path, 0o500)
     await expectRefusal(launch(path), 1, [`Cannot use the data folder ${path}: it cannot be written to. ${another}`])
+  })
+
+  test("because a newer version wrote it, which stays as it is", async () => {
+    const data = temporaryFolder()
+    const first = await startService(data)
+    first.program.signal("SIGTERM")
+    await first.program.ended
+    const database = new DatabaseSync(join(data, "rangewright.db"))
+    database.exec("insert into schema_migrations (name) values ('9999-tomorrow')")
+    database.close()
+    const files = () =>
+      readdirSync(data, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name)).toString("base64")])
+    const before = files()
+    const backup = join(temporaryFolder(), "backup.tar.gz")
+    for (const args of [[], ["root-key"], ["rotate-key"], ["backup", backup]])
+      await expectRefusal(launch(data, {}, args), 1, [
+        /^Cannot open the database .*it was written by a newer version, which applied 9999-tomorrow: start that version, or restore an older backup/u,
+      ])
+    expect(files()).toEqual(before)
+    expect(existsSync(backup)).toBe(false)
   })
 
   test("because its database is some other file", async () => {

@@ -4,7 +4,7 @@ import { type Config, hypervisorKind } from "../config/config.ts"
 import { buildContainer } from "./container.ts"
 import { type DataFolder, DataFolderError, openDataFolder, requireDatabase, shareDataFolder } from "./data-folder.ts"
 import { makeSimulator } from "./hypervisor.ts"
-import { keepSimulator } from "./keep-simulator.ts"
+import { loadSimulator } from "./keep-simulator.ts"
 import { T, type AppRuntime } from "./tokens.ts"
 
 /** The whole application without its surface and background work, for the duration of a command. */
@@ -39,7 +39,8 @@ export const openForCommand = async (config: Config): Promise<CommandRuntime> =>
   try {
     if (config.databaseUrl === undefined) requireDatabase(folder)
     const simulator = await makeSimulator(config)
-    if (simulator !== undefined) closers.push(await keepSimulator(simulator, join(folder.path, "simulator.json")))
+    const cluster = simulator === undefined ? undefined : await loadSimulator(simulator, join(folder.path, "simulator.json"))
+    if (cluster !== undefined) closers.push(cluster.end)
     const container = buildContainer({
       config: { ...config, logLevel: "error" },
       folder,
@@ -49,7 +50,10 @@ export const openForCommand = async (config: Config): Promise<CommandRuntime> =>
       background: false,
     })
     closers.push(() => container.unbindAllAsync())
-    return { runtime: container.get<AppRuntime>(T.runtime), close }
+    const runtime = container.get<AppRuntime>(T.runtime)
+    await runtime.context()
+    cluster?.keep()
+    return { runtime, close }
   } catch (error) {
     await close()
     throw error

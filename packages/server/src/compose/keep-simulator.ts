@@ -41,12 +41,19 @@ const removeHalfClones = async (simulator: Simulator): Promise<void> => {
   for (const { node, vmid } of cut) await call("DELETE", `/nodes/${node}/qemu/${vmid}?skiplock=1`, root)
 }
 
+/** A cluster that was loaded from its file. */
+export interface KeptSimulator {
+  /** Saves it from now on, whenever it changes. Until then the file stays as it was found: the service may yet refuse the data folder. */
+  readonly keep: () => void
+  /** Saves it one last time if it is being kept. */
+  readonly end: () => void
+}
+
 /**
- * Keeps the built-in simulator's cluster in a file, because a cluster outlives the service that uses it: loads it, and saves it whenever it
- * changes. Returns a function that saves it one last time. A full disk stops the saving, not the service; it is retried as long as there is
- * something to save.
+ * Loads the built-in simulator's cluster from a file, because a cluster outlives the service that uses it. A full disk stops the saving, not
+ * the service; it is retried as long as there is something to save.
  */
-export const keepSimulator = async (simulator: Simulator, file: string): Promise<() => void> => {
+export const loadSimulator = async (simulator: Simulator, file: string): Promise<KeptSimulator> => {
   load(simulator, file)
   await removeHalfClones(simulator)
   let saved = ""
@@ -63,10 +70,16 @@ export const keepSimulator = async (simulator: Simulator, file: string): Promise
       // retried on the next turn; /readyz reports the full disk through the service's own store
     }
   }
-  const timer = setInterval(save, saveEvery).unref()
-  return () => {
-    clearInterval(timer)
-    // progress of a task between its start and end raises no event
-    write("")
+  let timer: NodeJS.Timeout | undefined
+  return {
+    keep: () => {
+      timer ??= setInterval(save, saveEvery).unref()
+    },
+    end: () => {
+      if (timer === undefined) return
+      clearInterval(timer)
+      // progress of a task between its start and end raises no event
+      write("")
+    },
   }
 }

@@ -18,7 +18,7 @@ import type { Metrics } from "../observe/metrics.ts"
 import { buildContainer } from "./container.ts"
 import { openDataFolder, requireDatabase, rootKeyFile, type DataFolder } from "./data-folder.ts"
 import { makeSimulator, type BoundHypervisor } from "./hypervisor.ts"
-import { keepSimulator } from "./keep-simulator.ts"
+import { loadSimulator } from "./keep-simulator.ts"
 import { nextKeyFile } from "./key-files.ts"
 import { readNamedFile } from "./named-file.ts"
 import { openPort } from "./open-port.ts"
@@ -126,13 +126,15 @@ export const startService = async (config: Config): Promise<RunningService> => {
     Effect.runFork(sandboxAvailability(config.ansibleSandbox))
     if (config.databaseUrl === undefined) requireDatabase(folder)
     const simulator = await makeSimulator(config)
-    if (simulator !== undefined) closers.push(await keepSimulator(simulator, join(folder.path, "simulator.json")))
+    const cluster = simulator === undefined ? undefined : await loadSimulator(simulator, join(folder.path, "simulator.json"))
+    if (cluster !== undefined) closers.push(cluster.end)
     const container = buildContainer({ config, folder, simulator, owner: folder.instance, background: true })
     const runtime = container.get<AppRuntime>(T.runtime)
     const log = container.get<Log>(T.log)
     const hypervisor = container.get<BoundHypervisor>(T.hypervisor)
     closers.push(() => container.unbindAllAsync())
     const context = await runtime.context()
+    cluster?.keep()
     // the present key was verified, so a next key left by an interrupted change is not needed
     rmSync(nextKeyFile(folder), { force: true })
     const rootKey = await runtime.runPromise(ensureRootKey(folder.path, { shared: config.databaseUrl !== undefined }))
