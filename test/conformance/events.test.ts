@@ -264,6 +264,38 @@ describe("the stream of events", () => {
     await vi.waitFor(async () => expect((await ofRun("member")).status).toBe(200))
   })
 
+  it("of a run ends with the grant, the key, the session, and the user", async () => {
+    await service.stop()
+    service = await startWholeService({ running: true })
+    const ofRun = async (headers: Readonly<Record<string, string>>) => {
+      const stream = await follow(headers, "", undefined, `/api/v2/runs/${service.runId}/events`)
+      expect(stream.status).toBe(200)
+      return stream
+    }
+    const [admin, byKey, bySession] = [await ofRun(key("admin")), await ofRun(key("member")), await ofRun(await signIn())]
+    const made = await fetch(`${service.url}/api/v2/user/keys`, {
+      method: "POST",
+      headers: { ...key("member"), "content-type": "application/json" },
+      body: JSON.stringify({ name: "x", scope: "read", days: 1 }),
+    })
+    const { keyID, apiKey } = (await made.json()) as { readonly keyID: string; readonly apiKey: string }
+    const byScopedKey = await ofRun({ "x-api-key": apiKey })
+    const ends = (stream: Stream) => vi.waitFor(() => expect(stream.ended()).toBe(true), { timeout: 20_000 })
+    await fetch(`${service.url}/api/v2/user/keys/${keyID}`, { method: "DELETE", headers: key("member") })
+    await ends(byScopedKey)
+    await run(Sessions.use((sessions) => sessions.end({ userId: "ME" as UserId })))
+    await ends(bySession)
+    await run(Users.use((users) => users.setSecrets("ME" as UserId, { apiKeyHash: "another" })))
+    await ends(byKey)
+    const again = await ofRun(await signIn())
+    expect([again.ended(), admin.ended()]).toEqual([false, false])
+    await run(Ranges.use((ranges) => ranges.revoke(R1, "ME" as UserId)))
+    await ends(again)
+    expect(admin.ended()).toBe(false)
+    await run(Users.use((users) => users.remove("AD" as UserId)))
+    await ends(admin)
+  })
+
   it("buffers nothing for a client that does not read", async () => {
     const slow = request(`${service.url}/api/v2/events`, { headers: key("member") }, (response) => {
       response.on("error", () => undefined)

@@ -25,20 +25,19 @@ const credentialsOf = Effect.fnUntraced(function* ({ id }: User) {
   return found === undefined ? undefined : { ...found, text: `${found.secrets.apiKeyHash ?? ""} ${found.secrets.tokenKey}` }
 })
 
-/** The follower's credentials at the start: they must stay the same while following. */
-export const cameWith = ({ caller }: Follower) => Effect.map(credentialsOf(caller), (known) => known?.text)
+/** Who follows, and as whom. */
+export type Reader = Pick<Follower, "caller" | "user" | "session">
 
-/**
- * What the follower may see; undefined: nothing any more, and the stream ends. What cannot have changed since `before` is not read again.
- */
-export const sightOf = Effect.fnUntraced(function* (
-  { caller, user, session }: Follower,
+/** The follower's credentials at the start: they must stay the same while following. */
+export const cameWith = ({ caller }: Pick<Reader, "caller">) => Effect.map(credentialsOf(caller), (known) => known?.text)
+
+/** The user acted as, as they are now; undefined: the session or the credentials are over, or one of the users was removed. */
+export const readerNow = Effect.fnUntraced(function* (
+  { caller, user, session }: Reader,
   credentials: string | undefined,
-  before?: Sight,
-): Effect.fn.Return<Sight | undefined, StorageFault, Users | Sessions | Ranges | Groups> {
+): Effect.fn.Return<User | undefined, StorageFault, Users | Sessions> {
   const sessions = yield* Sessions
   const users = yield* Users
-  const rangeStore = yield* Ranges
   const known = yield* credentialsOf(caller)
   // another user with the same ID is somebody else
   if (known === undefined || known.user.recordId !== caller.recordId || known.text !== credentials) return undefined
@@ -48,7 +47,20 @@ export const sightOf = Effect.fnUntraced(function* (
   }
   const current = user.id === caller.id ? known.user : yield* users.find(user.id)
   if (current === undefined || current.recordId !== user.recordId) return undefined
-  if (user.id !== caller.id && !known.user.isAdmin) return undefined
+  return user.id !== caller.id && !known.user.isAdmin ? undefined : current
+})
+
+/**
+ * What the follower may see; undefined: nothing any more, and the stream ends. What cannot have changed since `before` is not read again.
+ */
+export const sightOf = Effect.fnUntraced(function* (
+  { user, ...reader }: Reader,
+  credentials: string | undefined,
+  before?: Sight,
+): Effect.fn.Return<Sight | undefined, StorageFault, Users | Sessions | Ranges | Groups> {
+  const rangeStore = yield* Ranges
+  const current = yield* readerNow({ user, ...reader }, credentials)
+  if (current === undefined) return undefined
   const revision = yield* rangeStore.revision
   if (before?.revision === revision && before.user.isAdmin === current.isAdmin) return { ...before, user: current }
   const ranges = new Map<RangeId, "Direct" | "Group">()
