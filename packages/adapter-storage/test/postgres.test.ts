@@ -67,6 +67,45 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
     await drop()
   })
 
+  it("takes no run from a living worker when the server's clock is set, and still the run of a dead one", async () => {
+    const { url, drop } = await createDatabase(server ?? "")
+    const orm = await postgresOrm(url)
+    const run = (sqlText: string) => orm.em.getConnection().execute(sqlText)
+    await run("create table ahead (seconds integer not null)")
+    await run("insert into ahead values (0)")
+    await run(
+      "create function public.clock_timestamp() returns timestamptz language sql volatile as 'select pg_catalog.clock_timestamp() + make_interval(secs => seconds) from public.ahead'",
+    )
+    // found before the server's own
+    await run(`alter database ${new URL(url).pathname.slice(1)} set search_path = public, pg_catalog`)
+    const set = (seconds: number) => Effect.promise(() => run(`update ahead set seconds = ${seconds}`))
+    const layer = storageLayer({ databaseUrl: url })
+    const day = 24 * 3600
+    const program = Effect.gen(function* () {
+      yield* aliceWithLab
+      const one = yield* RunJournal
+      const two = Context.get(yield* Layer.build(Layer.fresh(layer)), RunJournal)
+      const id = "run000000000001" as RunId
+      const subject = { type: "range", id: lab } as const
+      yield* one.open({ id, kind: "deploy", subject, by: "alice" as UserId, options: null, startedAt: new Date(0) }, undefined)
+      expect([yield* one.claim(id, "one", 300), yield* two.claim(id, "two", 300)]).toEqual([1, undefined])
+      for (const ahead of [day, 0, -day]) {
+        yield* set(ahead)
+        expect(yield* two.claim(id, "two", 300)).toBeUndefined()
+        expect(yield* one.renew(id, 1, 300)).toBe(true)
+        expect(yield* two.claim(id, "two", 300)).toBeUndefined()
+      }
+      // it does not renew its lease any more
+      yield* set(0)
+      expect(yield* two.claim(id, "two", 1)).toBeUndefined()
+      const claimed = yield* Effect.repeat(two.claim(id, "two", 1), { until: (generation) => generation !== undefined })
+      expect(claimed).toBe(2)
+    })
+    await Effect.runPromise(Effect.provide(Effect.scoped(program), layer))
+    await orm.close()
+    await drop()
+  })
+
   it.each(["{", '{"now":0,"owners":[],"runs":[{"held":"many"}]}', '{"now":0,"owners":[],"runs":null}'])(
     "takes the damaged ledger %s of a scarce thing for an empty one, and writes it anew",
     async (ledger) => {

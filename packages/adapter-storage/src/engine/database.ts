@@ -37,6 +37,8 @@ export class Database extends Context.Service<
      * host's monotonic clock.
      */
     readonly steadyMillis: (tx: Transaction) => Effect.Effect<number, QueryFailed>
+    /** For how many milliseconds, as far as this process can tell, nobody has set that clock. */
+    readonly steadyFor: () => number
     /** A hot read: SQL with `?` for parameters, prepared once, and a function that decodes its rows. */
     readonly prepared: PreparedReads
     /** The same for displayed lists: a damaged row is left out and logged once. */
@@ -84,11 +86,12 @@ export interface Engine {
   /** Waits for the lock of serialized writes, and holds it until the end of the transaction. */
   readonly lockWriter: (tx: Transaction) => Effect.Effect<void, QueryFailed>
   readonly steadyMillis: Database["Service"]["steadyMillis"]
+  readonly steadyFor: () => number
 }
 
 export const makeDatabase = (
   orm: Orm,
-  { name, file, transactions, prepared, cachedRead, lockWriter, steadyMillis }: Engine,
+  { name, file, transactions, prepared, cachedRead, lockWriter, steadyMillis, steadyFor }: Engine,
 ): Database["Service"] => {
   const readable = makeReadableRows()
   const pool = orm.em.fork().getKysely<Tables>().withPlugin(storableTextPlugin())
@@ -112,6 +115,7 @@ export const makeDatabase = (
     readable,
     cachedRead,
     steadyMillis,
+    steadyFor,
     read: (doing, run) =>
       Effect.mapError(
         againWhileLocked(

@@ -10,6 +10,7 @@ import { Database, makeDatabase, type PreparedReads } from "./database.ts"
 import { type Transaction, transactions } from "./transaction.ts"
 import { type MigrationList, migratePostgres, migrationOptions, type OlderData } from "./migrate.ts"
 import type { Orm } from "./orm.ts"
+import { watchServerClock } from "./server-clock.ts"
 import { restoreRow, toStorable } from "./storable-text.ts"
 import { storageFault } from "./storage-fault.ts"
 
@@ -87,7 +88,9 @@ export const postgresLayer = (
       yield* opened(() => migratePostgres(orm, migrations ?? postgresMigrations, older))
       const prepared = preparedOn(orm)
       // checking for commits is a round trip to the server, as expensive as the read itself
-      const engine = { prepared, cachedRead: prepared, lockWriter, steadyMillis: serverMillis }
+      const { saw, steadyFor } = watchServerClock()
+      const steadyMillis = (tx: Transaction) => Effect.tap(serverMillis(tx), (now) => Effect.sync(() => saw(now)))
+      const engine = { prepared, cachedRead: prepared, lockWriter, steadyMillis, steadyFor }
       return makeDatabase(orm, { name: "postgresql", file: undefined, transactions, ...engine })
     }),
   )

@@ -75,6 +75,8 @@ export const sqliteLayer = (file: string, migrations?: MigrationList, older?: Ol
         cachedRead: cachedReads(reader, prepared),
         lockWriter: () => Effect.void,
         steadyMillis: () => monotonicMillis,
+        // nobody can set it
+        steadyFor: () => Number.POSITIVE_INFINITY,
       })
     }),
   )

@@ -15,7 +15,9 @@ export const leasesIn = (database: Database["Service"]): Leases => ({
         if (run?.status !== "running") return undefined
         const now = yield* database.steadyMillis(tx)
         const others = run.lease_owner !== null && run.lease_owner !== owner
-        if (others && isLeaseInForce(Number(run.lease_until), now, seconds)) return undefined
+        // once the clock was set, leases say nothing until every living worker has renewed its own
+        const mayLive = database.steadyFor() < seconds * 1000 || isLeaseInForce(Number(run.lease_until), now, seconds)
+        if (others && mayLive) return undefined
         const generation = run.generation + 1
         const lease = { generation, lease_owner: owner, lease_until: now + seconds * 1000 }
         yield* tx((db) => db.updateTable("runs").set(lease).where("id", "=", runId).execute())
