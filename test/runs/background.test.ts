@@ -4,6 +4,7 @@ import { installation, isRouter, type RangeId, type RunId, type Vmid } from "@ra
 import { Hypervisor, Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { describe, expect, it } from "vitest"
 import { skewed } from "./support/skewed-clock.ts"
 import { admin, boot, createRange, deploy, type Lab, makeCompany, makeLab, startAndWait } from "./support/lab.ts"
@@ -31,6 +32,28 @@ describe("the observer", () => {
       }),
     )
     expect(seen.find(({ vmid }) => vmid === vm!.vmid)).toMatchObject({ power: "stopped", cpus: 7 })
+    await process.dispose()
+  })
+
+  it("does not store what it saw before it stood still for longer than any observation takes", async () => {
+    const { lab, range, process } = await deployed()
+    const stopped = await process.runPromise(
+      Effect.gen(function* () {
+        const hypervisor = yield* Hypervisor
+        const machines = yield* Machines
+        const late = Effect.tap(hypervisor.observe, () => Effect.sleep(hour))
+        const tick = yield* Effect.provideService(makeObserver, Hypervisor, { ...hypervisor, observe: late })
+        const fiber = yield* Effect.forkChild(tick)
+        yield* Effect.sleep(hour / 2)
+        // another instance works on
+        const [one, other] = yield* machines.ofRange(range.id)
+        yield* machines.record({ ...one!, power: "stopped" })
+        yield* machines.forget(other!.vmid)
+        yield* Fiber.join(fiber)
+        return yield* machines.ofRange(range.id)
+      }),
+    )
+    expect(stopped.map(({ power }) => power)).toEqual(["stopped"])
     await process.dispose()
   })
 

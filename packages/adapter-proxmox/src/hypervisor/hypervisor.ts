@@ -57,10 +57,12 @@ export const makeHypervisor = (
   const context: MachineContext = { client, identity, networks, options, bootTimes: makeBootTimes(), startedAt: new Map() }
   const power = makeSettledPower()
 
-  const clusterOf = Effect.fnUntraced(function* (machines: readonly ObservedMachine[], others: readonly Fields[]) {
+  const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
+  /** `at`: when it was asked for. An answer shows nothing that happened after it was made, however late it is read. */
+  const clusterOf = Effect.fnUntraced(function* (at: Date, machines: readonly ObservedMachine[], others: readonly Fields[]) {
     const nodes = pick(others, nodeOf)
     return {
-      at: new Date(yield* Clock.currentTimeMillis),
+      at,
       nodes,
       storages: pick(others, storageOf),
       machines: power.over(machines, nodes, yield* monotonicMillis),
@@ -82,14 +84,17 @@ export const makeHypervisor = (
   })
   return {
     observe: Effect.gen(function* () {
+      const at = yield* now
       const all = rows((yield* client.get("/cluster/resources", {}, { doing: "observe the cluster" })).data)
       // in a large cluster nearly all rows are VMs, so they are picked first; the rest is scanned more than once
       return yield* clusterOf(
+        at,
         pick(all, machineOf),
         all.filter((row) => text(row, "type") !== "qemu"),
       )
     }),
     observePool: Effect.fnUntraced(function* (poolid) {
+      const at = yield* now
       const doing = `observe the pool ${poolid}`
       const ofType = (type: string) => Effect.map(client.get("/cluster/resources", { type }, { doing }), ({ data }) => rows(data))
       const [members, ...others] = yield* Effect.all(
@@ -98,6 +103,7 @@ export const makeHypervisor = (
       )
       // members name neither their pool nor their tags
       const { zones, ...seen } = yield* clusterOf(
+        at,
         pick(members, (row) => machineOf({ ...row, pool: poolid, tags: "" })),
         others.flat(),
       )

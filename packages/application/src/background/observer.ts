@@ -1,8 +1,9 @@
-import type { ObservedCluster } from "@rangewright/domain"
-import { Hypervisor, Machines, Ranges, type StorageFault } from "@rangewright/ports"
+import { type ObservedCluster, observedWithin } from "@rangewright/domain"
+import { Hypervisor, Machines, monotonicMillis, Ranges, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import { makeLookForMissing } from "../absence/look-for-missing.ts"
 import { Settings } from "../settings.ts"
 import { makeAddressKeeper } from "./guest-addresses.ts"
@@ -36,7 +37,11 @@ export const makeObserver = Effect.gen(function* () {
 
   const tick: Effect.Effect<void, StorageFault> = Effect.gen(function* () {
     const began = new Date(yield* Clock.currentTimeMillis)
-    yield* Effect.matchEffect(hypervisor.observe, {
+    const since = yield* monotonicMillis
+    const seen = yield* Effect.result(hypervisor.observe)
+    // what was recorded since does not count as newer any more (`isToldSince`): others may have seen, and done, a lot meanwhile
+    if ((yield* monotonicMillis) - since >= observedWithin) return
+    yield* Result.match(seen, {
       onSuccess: keep,
       onFailure: (fault) =>
         Effect.gen(function* () {

@@ -1,0 +1,32 @@
+import { Hypervisor } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { describe, expect, it } from "vitest"
+import { proxmoxLayer, type PveAuth } from "../src/index.ts"
+import { runFast, scriptedNode } from "./support.ts"
+
+const auth: PveAuth = { type: "token", id: "svc@pve!rw", secret: Redacted.make("top-secret-value") }
+
+describe("an observation that took long, as when the process was stopped before it read the answer", () => {
+  it.each(["observe", "observePool"] as const)("is as old as its question (%s): changes made since are newer", async (how) => {
+    let millis = () => 0
+    const { transport } = scriptedNode(async () => {
+      const asked = millis()
+      while (millis() < asked + 3000) await new Promise(setImmediate)
+      return { json: { data: how === "observe" ? [] : { members: [] } } }
+    })
+    const { before, at, after } = await runFast(
+      Effect.gen(function* () {
+        const hypervisor = yield* Hypervisor
+        const clock = yield* Clock.Clock
+        millis = () => clock.currentTimeMillisUnsafe()
+        const start = millis()
+        const seen = yield* how === "observe" ? hypervisor.observe : hypervisor.observePool("LAB")
+        return { before: start, at: seen.at.getTime(), after: millis() }
+      }).pipe(Effect.provide(proxmoxLayer({ urls: [], transport, auth }))),
+    )
+    expect(after - before).toBeGreaterThanOrEqual(3000)
+    expect(at - before).toBeLessThan(1000)
+  })
+})
