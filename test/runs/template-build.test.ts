@@ -95,17 +95,17 @@ describe("a build", () => {
     site.builds.script = () => ({ prints: [], seconds: 700 })
     const process = boot(site)
     const first = await build(process)
-    expect(logOf(site, first.id)).toMatch(/\n=> 5 min so far; no build of it has succeeded before; it has VM \d+\n/u)
+    expect(logOf(site, first.id)).toMatch(/\n=> 5 min so far; no earlier build says how long it takes; it has VM \d+\n/u)
     site.world.vms.clear()
     const second = await build(process)
     expect(logOf(site, second.id)).toMatch(
-      /\n=> 10 min so far; about 2 min left, since the last one took 12 min; it has VM \d+\n/u,
+      /\n=> 10 min so far; about 2 min left, from earlier builds, which took 12 min; it has VM \d+\n/u,
     )
     site.world.vms.clear()
     site.builds.script = () => ({ prints: [], seconds: 1000 })
     const third = await build(process)
     await process.dispose()
-    expect(logOf(site, third.id)).toMatch(/\n=> 15 min so far; the last one took 12 min, so this one is late; it has VM \d+\n/u)
+    expect(logOf(site, third.id)).toMatch(/\n=> 15 min so far; longer than usual: earlier builds took 12 min; it has VM \d+\n/u)
     expect(second.state.plan?.steps[0]?.estimate).toBeGreaterThanOrEqual(700)
   })
 

@@ -18,6 +18,7 @@ import { scopedKeysLayer } from "./repositories/scoped-keys.ts"
 import { sessionsLayer } from "./repositories/sessions.ts"
 import { sharedSlotsLayer } from "./repositories/shared-slots.ts"
 import { sourcesLayer } from "./repositories/sources.ts"
+import { stepDurationsLayer } from "./repositories/step-durations.ts"
 import { usersLayer } from "./repositories/users.ts"
 import { vpnRecordsLayer } from "./repositories/vpn-records.ts"
 
@@ -56,6 +57,7 @@ export const storageLayer = (options: StorageOptions, older?: OlderData): Layer.
     sessionsLayer,
     sharedSlotsLayer,
     sourcesLayer,
+    stepDurationsLayer,
     usersLayer,
     vpnRecordsLayer,
   ).pipe(Layer.provideMerge(databaseLayer(options, older)))

@@ -46,6 +46,8 @@ export class GuestAutomation extends Context.Service<
     readonly overNetwork?: boolean
     /** Names of the roles that it can run for this user; undefined if unknown. */
     readonly roles: (userId: UserId) => Effect.Effect<ReadonlySet<string> | undefined, GuestFault>
+    /** Names of those roles that are the user's own, which others do not know of. Absent: all may be. */
+    readonly ownRoles?: (userId: UserId) => Effect.Effect<ReadonlySet<string>, GuestFault>
     /** Deletes what is kept on this host for a user between runs: files left by roles, machine facts. Absent: it keeps nothing. */
     readonly forget?: (userId: UserId) => Effect.Effect<void, GuestFault>
     /**

@@ -12,6 +12,7 @@ import type { RunJournal } from "./run-journal.ts"
 import type { ScopedKeys } from "./scoped-keys.ts"
 import type { Sessions } from "./sessions.ts"
 import type { Sources } from "./sources.ts"
+import type { StepDurations } from "./step-durations.ts"
 import type { Users } from "./users.ts"
 import type { VpnRecords } from "./vpn-records.ts"
 
@@ -31,5 +32,6 @@ export type StoragePorts =
   | ScopedKeys
   | Sessions
   | Sources
+  | StepDurations
   | Users
   | VpnRecords

@@ -16,6 +16,7 @@ import { scopedKeysContract } from "./scoped-keys.contract.ts"
 import { sessionsContract } from "./sessions.contract.ts"
 import { sourceBlueprintsContract } from "./source-blueprints.contract.ts"
 import { sourcesContract } from "./sources.contract.ts"
+import { stepDurationsContract } from "./step-durations.contract.ts"
 import type { StorageUnderTest } from "./storage-under-test.ts"
 import { usersContract } from "./users.contract.ts"
 import { vpnRecordsContract } from "./vpn-records.contract.ts"
@@ -41,6 +42,7 @@ export const storageContracts = (storage: StorageUnderTest): void => {
     sessionsContract,
     sourceBlueprintsContract,
     sourcesContract,
+    stepDurationsContract,
     usersContract,
     vpnRecordsContract,
   ])

@@ -34,6 +34,7 @@ export const createDatabase = async (server: string): Promise<{ readonly url: st
 export const emptyTables: readonly string[] = [
   "delete from runs",
   "delete from slot_ledgers",
+  "delete from step_durations",
   "delete from ranges",
   "delete from users",
   "delete from blueprints",

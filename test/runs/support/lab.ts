@@ -35,6 +35,7 @@ import {
   Machines,
   Ranges,
   RunJournal,
+  StepDurations,
   type StorageFault,
   Users,
 } from "@rangewright/ports"
@@ -108,7 +109,7 @@ export const makeCompany = (): Lab => {
 }
 
 type HypervisorPorts = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork
-type StoragePorts = AccessRecords | Machines | Ranges | RunJournal | Users
+type StoragePorts = AccessRecords | Machines | Ranges | RunJournal | StepDurations | Users
 type Ports = HypervisorPorts | StoragePorts
 type PlannerNeeds = Ports | Settings
 const keys = [
@@ -120,6 +121,7 @@ const keys = [
   Machines,
   Ranges,
   RunJournal,
+  StepDurations,
   Users,
 ] as const
 

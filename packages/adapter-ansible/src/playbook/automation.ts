@@ -9,6 +9,7 @@ import { openAccount } from "./account.ts"
 import { carryFacts } from "./carry-facts.ts"
 import type { AutomationAvailability } from "./availability.ts"
 import { callbackOf, playbookRun } from "./command.ts"
+import type { RolesOf } from "./installed-roles.ts"
 import { loginOf } from "./connection.ts"
 import { configSecrets } from "./config-secrets.ts"
 import { cancelled, failureOf, overgrown } from "./failure.ts"
@@ -39,7 +40,7 @@ export interface AutomationContext {
   readonly folders: Folders
   readonly lendWay: LendWay
   readonly ports: SitePorts
-  readonly roles: Context.Service.Shape<typeof GuestAutomation>["roles"]
+  readonly roles: RolesOf
 }
 
 /** The context, with what the host has while one stage runs. */
@@ -226,7 +227,7 @@ export const playbookAutomation = (context: AutomationContext): Context.Service.
       ),
     ),
     overNetwork: true,
-    roles: context.roles,
+    ...context.roles,
     forget: (userId) => forgetting(`remove what roles kept for user ${userId}`, () => forgetUser(context.folders, userId)),
     forgetRange: (rangeId) =>
       forgetting(`remove what is stored about the machines of range ${rangeId}`, () => forgetRange(context.folders, rangeId)),

@@ -1,5 +1,4 @@
-import type { UserId } from "@rangewright/domain"
-import { ArtifactLibrary, GuestFault } from "@rangewright/ports"
+import { ArtifactLibrary, type GuestAutomation, GuestFault } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { readdir } from "node:fs/promises"
@@ -19,12 +18,21 @@ const rolesOfCollections = async (folder: string): Promise<readonly string[]> =>
   return found
 }
 
-/** Roles that a user's runs find: the user's, the global ones, and those of all collections. Those of the host are read once. */
+const cannotList = (error: { readonly message: string }): GuestFault =>
+  new GuestFault({ doing: "list the installed roles", machine: "this host", reason: "failed", detail: error.message })
+
+/** The roles of `GuestAutomation`: all that a user's runs find, and those that are the user's own. */
+export type RolesOf = Required<Pick<Context.Service.Shape<typeof GuestAutomation>, "roles" | "ownRoles">>
+
+/**
+ * Roles that a user's runs find: the user's, the global ones, and those of all collections. Those of the host are read once. The user's own
+ * roles, and those of the user's own collections, take precedence.
+ */
 export const installedRoles = (
   settings: Settings,
   hostFolders: Effect.Effect<readonly string[]>,
   library: Context.Service.Shape<typeof ArtifactLibrary>,
-): Effect.Effect<(userId: UserId) => Effect.Effect<ReadonlySet<string>, GuestFault>> =>
+): Effect.Effect<RolesOf> =>
   Effect.gen(function* () {
     const read = (folders: readonly string[]) =>
       Effect.map(
@@ -32,24 +40,25 @@ export const installedRoles = (
         (found) => found.flat(),
       )
     const ofHost = yield* Effect.cached(Effect.flatMap(hostFolders, read))
-    return (userId) =>
-      Effect.gen(function* () {
-        const own = yield* library.list({ type: "user", userId })
-        const global = yield* library.list({ type: "global" })
-        const ofCollections = yield* read(searchPaths(settings, userId).collections)
-        return new Set([...[...own.roles, ...global.roles].map(({ name }) => name), ...ofCollections, ...(yield* ofHost)])
-      }).pipe(
-        Effect.mapError(
-          (error) =>
-            new GuestFault({ doing: "list the installed roles", machine: "this host", reason: "failed", detail: error.message }),
-        ),
-      )
+    return {
+      roles: (userId) =>
+        Effect.gen(function* () {
+          const own = yield* library.list({ type: "user", userId })
+          const global = yield* library.list({ type: "global" })
+          const ofCollections = yield* read(searchPaths(settings, userId).collections)
+          return new Set([...[...own.roles, ...global.roles].map(({ name }) => name), ...ofCollections, ...(yield* ofHost)])
+        }).pipe(Effect.mapError(cannotList)),
+      ownRoles: (userId) =>
+        Effect.gen(function* () {
+          const own = yield* library.list({ type: "user", userId })
+          const ofCollections = yield* read(searchPaths(settings, userId).collections.slice(0, 1))
+          return new Set([...own.roles.map(({ name }) => name), ...ofCollections])
+        }).pipe(Effect.mapError(cannotList)),
+    }
   })
 
 /** The same for a service that does not use the host's Ansible: its collections are read once a role is looked up. */
-export const libraryRoles = (
-  options: PlaybookOptions,
-): Effect.Effect<(userId: UserId) => Effect.Effect<ReadonlySet<string>, GuestFault>, never, ArtifactLibrary> =>
+export const libraryRoles = (options: PlaybookOptions): Effect.Effect<RolesOf, never, ArtifactLibrary> =>
   Effect.gen(function* () {
     const settings = settingsOf(options)
     const library = yield* ArtifactLibrary

@@ -39,6 +39,7 @@ export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => 
     },
     obstacles: () => Effect.sync(() => world.guestObstacles),
     roles: () => Effect.sync(() => world.roles),
+    ownRoles: () => Effect.sync(() => world.ownRoles),
     dispatch: (task) =>
       calledGuest(
         world,

@@ -141,6 +141,8 @@ export interface MemoryWorld {
   durations: MemoryDurations
   /** Roles that the guest automation can run; undefined when unknown. */
   roles: ReadonlySet<string> | undefined
+  /** Those of them that are the user's own, whoever that is. */
+  ownRoles: ReadonlySet<string>
   /** Obstacles to work inside machines. */
   guestObstacles: readonly GuestObstacle[]
   /** Whether machines are reached over the network, and not only through their agents. */
@@ -188,6 +190,7 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   blindness: undefined,
   durations: quick,
   roles: undefined,
+  ownRoles: new Set(),
   guestObstacles: [],
   guestsOverNetwork: false,
   routerReport: undefined,

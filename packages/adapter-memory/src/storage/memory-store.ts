@@ -9,6 +9,7 @@ import {
   type GroupRole,
   type Identity,
   type JournalEntry,
+  type LearnedDuration,
   type LegacyInstallation,
   type MigrationRecord,
   nothingHeld,
@@ -139,6 +140,10 @@ export interface MemoryStore {
   readonly runs: Map<RunId, StoredRun>
   /** Ledgers of limited resources, by name. */
   readonly slots: Map<string, SlotLedger>
+  /** Of everybody's work, by name; the one to be forgotten next comes first. */
+  durations: ReadonlyMap<string, LearnedDuration>
+  /** Of work that is a user's own. */
+  readonly ownDurations: Map<UserId, ReadonlyMap<string, LearnedDuration>>
   readonly audit: StoredAuditEntry[]
   held: { readonly held: HeldAccess; readonly version: number }
   heldByVpn: { readonly held: HeldVpn; readonly version: number }
@@ -186,6 +191,8 @@ export const makeMemoryStore = (): MemoryStore => ({
   snapshotStages: new Map(),
   runs: new Map(),
   slots: new Map(),
+  durations: new Map(),
+  ownDurations: new Map(),
   audit: [],
   held: { held: nothingHeld, version: 0 },
   heldByVpn: { held: nothingHeldByVpn, version: 0 },

@@ -17,6 +17,7 @@ import { scopedKeysLayer } from "./scoped-keys.ts"
 import { sessionsLayer } from "./sessions.ts"
 import { sharedSlotsLayer } from "./shared-slots.ts"
 import { sourcesLayer } from "./sources.ts"
+import { stepDurationsLayer } from "./step-durations.ts"
 import { usersLayer } from "./users.ts"
 import { vpnRecordsLayer } from "./vpn-records.ts"
 
@@ -39,6 +40,7 @@ export const memoryStorageLayer = (store: MemoryStore): Layer.Layer<StoragePorts
     sessionsLayer(store),
     sharedSlotsLayer(store),
     sourcesLayer(store),
+    stepDurationsLayer(store),
     usersLayer(store),
     vpnRecordsLayer(store),
   )

@@ -19,6 +19,7 @@ import { writesTo } from "./atomically.ts"
 import { dropUserOfBlueprints } from "./blueprints.ts"
 import type { MemoryStore } from "./memory-store.ts"
 import { dropIdentities } from "./identities.ts"
+import { dropDurations } from "./step-durations.ts"
 import { dropScopedKeys } from "./scoped-keys.ts"
 import { dropSessions } from "./sessions.ts"
 import { dropUserOfSources } from "./sources.ts"
@@ -96,6 +97,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
           if (callerId === id || userId === id) store.consoleTickets.delete(hash)
         dropScopedKeys(store, id)
         dropIdentities(store, id)
+        dropDurations(store, id)
         const without = (user: UserId | undefined) => (user === id ? undefined : user)
         for (const range of store.ranges.values())
           store.ranges.set(range.id, { ...range, createdBy: without(range.createdBy), madeFor: without(range.madeFor) })

@@ -41,6 +41,7 @@ import { m0044FewerPages } from "./m0044-fewer-pages.ts"
 import { m0045GroupNotices } from "./m0045-group-notices.ts"
 import { m0046RangeThumbnails } from "./m0046-range-thumbnails.ts"
 import { m0047EndedRuns } from "./m0047-ended-runs.ts"
+import { m0048StepDurations } from "./m0048-step-durations.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -88,6 +89,7 @@ const changes: readonly SchemaChange[] = [
   m0045GroupNotices,
   m0046RangeThumbnails,
   m0047EndedRuns,
+  m0048StepDurations,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

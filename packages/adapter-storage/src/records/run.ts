@@ -9,6 +9,7 @@ import {
   named,
   oneOf,
   optional,
+  real,
   reference,
   short,
   text,
@@ -94,4 +95,15 @@ export const journalEntries = table("journal_entries", {
   at: time,
   /** JSON of the event. */
   event: text,
+})
+
+/** How long the work of runs takes. */
+export const stepDurations = table("step_durations", {
+  /** The user whose own work it is; empty for everybody's. */
+  owner: key(short(255)),
+  name: key(text),
+  seconds: real,
+  /** How many runs it comes from. */
+  count: whole,
+  learnedAt: time,
 })

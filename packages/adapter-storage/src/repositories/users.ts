@@ -146,6 +146,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
             const since = yield* Clock.currentTimeMillis
             const gone = yield* tx((db) => db.deleteFrom("users").where("id", "=", id).returning("number").executeTakeFirst())
             if (gone === undefined) return
+            yield* tx((db) => db.deleteFrom("step_durations").where("owner", "=", id).execute())
             yield* tx((db) =>
               db
                 .insertInto("resting_user_numbers")

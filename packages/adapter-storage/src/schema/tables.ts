@@ -18,7 +18,7 @@ import {
 } from "../records/machine.ts"
 import { groupQuotas, userQuotas } from "../records/quota.ts"
 import { rangeConfigs, rangeGrants, ranges, rangeThumbnails, routerInspections } from "../records/range.ts"
-import { journalEntries, runs } from "../records/run.ts"
+import { journalEntries, runs, stepDurations } from "../records/run.ts"
 import { scopedKeys } from "../records/scoped-key.ts"
 import { sessions } from "../records/session.ts"
 import { sourceClaims, sources } from "../records/source.ts"
@@ -67,6 +67,7 @@ export const tables = [
   sourceClaims,
   sources,
   spentSignIns,
+  stepDurations,
   toldRouters,
   userQuotas,
   users,

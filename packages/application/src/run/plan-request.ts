@@ -47,6 +47,7 @@ import {
   Machines,
   Ranges,
   RunJournal,
+  StepDurations,
   Users,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -138,6 +139,17 @@ interface Wanted {
   readonly isDisguised?: boolean
 }
 
+/** How long work took in earlier runs, and which roles are the user's own: what is learned of those stays with the user. */
+const learned = (config: RangeConfig, by: UserId) =>
+  Effect.gen(function* () {
+    const guests = yield* GuestAutomation
+    const durations = yield* StepDurations
+    const ownRoles = usesRoles(config)
+      ? yield* Effect.orElseSucceed(guests.ownRoles?.(by) ?? Effect.undefined, () => undefined)
+      : undefined
+    return { durations: yield* durations.known(by), ownRoles }
+  })
+
 /** The input of a deploy plan, except the choice and the VMIDs for new machines. */
 const inputFrom = (wanted: Wanted, cluster: ObservedCluster, read: WorldRead) =>
   Effect.gen(function* () {
@@ -150,7 +162,7 @@ const inputFrom = (wanted: Wanted, cluster: ObservedCluster, read: WorldRead) =>
     const world = yield* readRange(range, cluster, read)
     const guestObstacles = yield* guests.obstacles?.(range.id, by) ?? Effect.succeed([])
     const disguiseMeans = isDisguised ? yield* hypervisor.disguiseMeans : undefined
-    const otherWorld = { otherRanges: yield* otherRanges(range), guestObstacles, disguiseMeans }
+    const otherWorld = { otherRanges: yield* otherRanges(range), guestObstacles, disguiseMeans, ...(yield* learned(config, by)) }
     return { range, config, grants, settings, world: { ...world, ...otherWorld } }
   })
 
@@ -391,11 +403,13 @@ const snapshotPlan = (range: Range, request: SnapshotRequest) =>
   })
 
 /** Checks again: the machines may have changed since they were asked before the run opened. */
-const kmsPlan = (range: Range, request: KmsRequest) =>
+const kmsPlan = (range: Range, request: KmsRequest, by: UserId) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
+    const durations = yield* StepDurations
     yield* requireOpenRange(range, kmsDoing(request, range))
-    const world = yield* readMachines(range, yield* hypervisor.observe)
+    const machines = yield* readMachines(range, yield* hypervisor.observe)
+    const world = { ...machines, durations: yield* durations.known(by) }
     return request.kind === "kms-install"
       ? planKmsServer({ range, world, vmid: request.vmid })
       : planActivateWindows({ range, world, ...request })
@@ -411,6 +425,7 @@ const make = Effect.gen(function* () {
     | Ranges
     | RunJournal
     | Settings
+    | StepDurations
     | Users
   const services = yield* Effect.context<Needs>()
   const reservations = makeReservations()
@@ -441,7 +456,7 @@ const make = Effect.gen(function* () {
         return testingPlan(range, request, (testing, tags) => routerInput({ ...range, testing }, tags, by, moment))
       case "kms-license":
       case "kms-install":
-        return kmsPlan(range, request)
+        return kmsPlan(range, request, by)
     }
   }
   return RunPlanner.of({

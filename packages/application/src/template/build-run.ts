@@ -1,5 +1,6 @@
 import {
   Conflict,
+  expected,
   Failed,
   type Fault,
   isBuilder,
@@ -25,6 +26,7 @@ import {
   Machines,
   Ranges,
   RunJournal,
+  StepDurations,
   TemplateBuilder,
 } from "@rangewright/ports"
 import { runKind, type StepContext, work } from "@rangewright/run-engine"
@@ -59,8 +61,6 @@ export const buildRequestOf = ({ options }: Pick<RunHead, "options">) => decodeR
 
 const Build = Schema.Struct({
   template: Schema.String,
-  /** Seconds that the last build took. */
-  usual: Schema.optionalKey(Schema.Number),
   user: Schema.String.pipe(Schema.refine(isUserId)),
   own: Schema.Boolean,
   node: Schema.String,
@@ -161,12 +161,12 @@ const beginAttempt = Effect.fnUntraced(function* (template: string, { head, prin
 const tellEverySeconds = 300
 const minutes = (seconds: number): string => `${Math.max(1, Math.round(seconds / 60))} min`
 
-/** Text of the remaining time, estimated from the last build of the template. */
+/** Text of the remaining time, estimated from earlier builds of the template. */
 const remaining = (usual: number | undefined, seconds: number): string => {
-  if (usual === undefined) return "no build of it has succeeded before"
+  if (usual === undefined) return "no earlier build says how long it takes"
   return usual > seconds
-    ? `about ${minutes(usual - seconds)} left, since the last one took ${minutes(usual)}`
-    : `the last one took ${minutes(usual)}, so this one is late`
+    ? `about ${minutes(usual - seconds)} left, from earlier builds, which took ${minutes(usual)}`
+    : `longer than usual: earlier builds took ${minutes(usual)}`
 }
 
 /** Logs at intervals for how long a build has been running, how much is left of it, and what it has made. */
@@ -195,9 +195,9 @@ const tellForEver = (
 const build = work({
   name: "build-template",
   input: Build,
-  settle: ({ template, user, own, node, usual }, context) =>
+  settle: ({ template, user, own, node }, context) =>
     Effect.gen(function* () {
-      const { head, cancelled } = context
+      const { head, step, cancelled } = context
       const builder = yield* TemplateBuilder
       const hypervisor = yield* HypervisorTemplates
       yield* leaveNothing(head)
@@ -210,7 +210,10 @@ const build = work({
         .build({ id: head.id, template, files, builderFile, node, account, output: push })
         .pipe(Effect.ensuring(end))
       const stopped = Effect.andThen(cancelled, new Conflict({ what: `The build of template ${template} was aborted` }))
-      yield* Effect.raceFirst(tool, Effect.raceFirst(stopped, tellForEver(context, usual)))
+      yield* Effect.raceFirst(
+        tool,
+        Effect.raceFirst(stopped, tellForEver(context, step.learned === true ? step.estimate : undefined)),
+      )
       const made = yield* hypervisor.made(head.id)
       const [vm, ...more] = made.filter((one) => one.template && one.name === template)
       if (vm === undefined || more.length > 0) return yield* nothingMade(template, made)
@@ -270,17 +273,10 @@ const nodeFor = Effect.fnUntraced(function* (template: string) {
 /** Estimated seconds for a template without a successful build. */
 const usualSeconds = 1800
 
-/** Seconds that the last successful build of the template took; undefined: none is on record. */
-const lastTook = Effect.fnUntraced(function* (template: string) {
-  const journal = yield* RunJournal
-  const runs = yield* journal.list({ subject: templateSubject(template), kinds: [templateBuildName], limit: 20 })
-  const last = runs.find(({ status }) => status === "success" || status === "partial")
-  if (last === undefined) return undefined
-  // from the start of the step: before that it waited for its turn
-  const began = (yield* journal.read(last.id, 0)).find(({ event }) => event.type === "StepStarted" && event.key === buildStep)
-  return began === undefined || last.endedAt === undefined
-    ? undefined
-    : Math.max(1, Math.round((last.endedAt.getTime() - began.at.getTime()) / 1000))
+/** How long a build of the template takes: what earlier ones took, or else a guess. */
+const expectedBuild = Effect.fnUntraced(function* (template: string, by: UserId) {
+  const durations = yield* StepDurations
+  return expected({ durations: yield* durations.known(by) }, `build ${template}`, usualSeconds)
 })
 
 /** Most templates that are built at once, for all users together. */
@@ -291,19 +287,19 @@ export const templateBuild = runKind({
   name: templateBuildName,
   doing: "a build",
   request: BuildRequest,
-  plan: ({ template, user, own, batch, parallel }) =>
+  plan: ({ template, user, own, batch, parallel }, { by }) =>
     Effect.gen(function* () {
       yield* filesOf(ofLibrary({ own, user }), template)
       const node = yield* nodeFor(template)
-      const usual = yield* lastTook(template)
+      const time = yield* expectedBuild(template, by)
       const uses = [
         { resource: "template-build", slots: yield* mostBuilds },
         { resource: `template-build@${batch}`, slots: Math.max(1, parallel) },
       ]
       return workPlan([
         build.step(
-          { key: buildStep, title: `Build template ${template} on ${node}`, estimate: usual ?? usualSeconds, uses },
-          { template, user, own, node, ...(usual === undefined ? {} : { usual }) },
+          { key: buildStep, title: `Build template ${template} on ${node}`, ...time, uses },
+          { template, user, own, node },
         ),
         adopt.step(
           { key: adoptStep, title: `Publish template ${template}`, after: [buildStep], estimate: 2, pointOfNoReturn: true },

@@ -1,12 +1,13 @@
 import type { RangeId, Vmid } from "../access/ids.ts"
 import type { GuestStage, Json } from "./action.ts"
+import { expectedStage } from "./durations.ts"
 import { identify, labelOf, type OwnMachine, unsureHint } from "./identify.ts"
 import { isRunning, refOf } from "./machine-steps.ts"
 import type { Plan, Step } from "./plan.ts"
 import { refusalStep } from "./refusal.ts"
 import { criticalPath } from "./schedule.ts"
 import { stageKey } from "./stage-keys.ts"
-import { slots, stageSeconds } from "./timing.ts"
+import { slots } from "./timing.ts"
 import type { PlanWorld } from "./world.ts"
 
 interface Asked {
@@ -49,7 +50,7 @@ const stepFor = (asked: Asked, vmid: Vmid, stage: Exclude<GuestStage, "role">, t
     machine: mark.machine,
     action: { kind: "guest", machine: refOf(machine), os: "windows", stage, input },
     uses: [{ resource: "automation", slots: slots.automation, ofHost: true }],
-    estimate: stageSeconds(stage, "windows"),
+    ...expectedStage(asked.world, { stage, os: "windows" }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Change, ChangeKind, Plan } from "./plan.ts"
+import { isFromEarlierRuns } from "./durations.ts"
 import { simulateSchedule } from "./schedule.ts"
 
 const signs: Readonly<Record<ChangeKind, string>> = {
@@ -58,7 +59,8 @@ const placeLine = (plan: Plan, { kind, object }: Change, width: number): readonl
 const timeLine = (plan: Plan): string => {
   const { makespan } = simulateSchedule(plan)
   const count = plan.steps.length === 1 ? "1 step" : `${plan.steps.length} steps`
-  return `${count}, about ${secondsText(makespan)} (the longest chain alone takes ${secondsText(plan.criticalPathSeconds)})`
+  const basis = isFromEarlierRuns(plan.steps) ? ", from earlier runs" : ""
+  return `${count}, about ${secondsText(makespan)}${basis} (the longest chain alone takes ${secondsText(plan.criticalPathSeconds)})`
 }
 
 /** What ordering roles by their dependencies saves, or would save. */

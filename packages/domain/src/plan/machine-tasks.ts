@@ -2,13 +2,14 @@ import type { RangeId, Vmid } from "../access/ids.ts"
 import { writeDescription } from "../machine/mark.ts"
 import type { MachineRef } from "./action.ts"
 import type { DesiredMachine } from "./desired.ts"
+import { type Expected, expectedBoot, expectedClone } from "./durations.ts"
 import { type Difference, differencesOf, settingsOf } from "./differences.ts"
 import type { OwnMachine } from "./identify.ts"
 import { bootUse, isRunning, refOf, removeSteps, shutdownPatience } from "./machine-steps.ts"
 import type { Placed } from "./placement.ts"
 import type { DeployTag } from "./plan.ts"
 import type { Task, TaskState } from "./task.ts"
-import { cloneResource } from "./templates.ts"
+import { cloneResource, isEverybodys } from "./templates.ts"
 import { timing } from "./timing.ts"
 import type { PlanSettings, PlanWorld } from "./world.ts"
 
@@ -50,6 +51,7 @@ const newVm = (
   const mark = { range: context.rangeId, machine: name }
   const ref: MachineRef = { vmid, node: placed.node, mark }
   const base = { machine: name, tags: [ownTag(machine)], state: "missing", role: undefined } as const
+  const isOwn = !isEverybodys(context.world, context.rangeId, machine.template)
   const storage = machine.full ? context.settings.vmStorage : undefined
   const removal = (replaces === undefined ? [] : removeSteps(replaces, context.world)).map((step): Task => ({ ...base, ...step }))
   const clone: Task = {
@@ -68,7 +70,13 @@ const newVm = (
     },
     after: [context.poolKey, ...removal.slice(-1).map((t) => t.key)],
     uses: [cloneResource(context.world, placed.template, placed.node, storage)],
-    estimate: machine.full ? timing.fullClone : timing.linkedClone,
+    ...expectedClone(
+      context.world,
+      machine.template,
+      machine.full,
+      { isOwn },
+      machine.full ? timing.fullClone : timing.linkedClone,
+    ),
   }
   const configure: Task = {
     ...base,
@@ -86,7 +94,8 @@ const newVm = (
     uses: [],
     estimate: timing.configure,
   }
-  const start = startTask(machine, ref, [configure.key], [ownTag(machine)], "missing")
+  const boot = expectedStart(context.world, machine, machine.template, { isOwn })
+  const start = startTask(machine, ref, [configure.key], [ownTag(machine)], "missing", boot)
   return { tasks: [...removal, clone, configure, start], ref, last: [start.key], differences: [] }
 }
 
@@ -125,10 +134,13 @@ const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMac
       after: [...last(), context.networkKey],
       action: { kind: "configure", machine: ref, settings },
     })
+  const { template } = existing.mark
+  const isOwn = !isEverybodys(context.world, context.rangeId, template)
+  const boot = expectedStart(context.world, machine, template, { isOwn, isAgain: !halfMade })
   const before = tasks.length > 0 ? last() : [context.networkKey]
-  if (restarts) tasks.push(startTask(machine, ref, before, tags, state))
+  if (restarts) tasks.push(startTask(machine, ref, before, tags, state, boot))
   else if (!running && existing.observed.power !== "paused")
-    tasks.push(startTask(machine, ref, before, [ownTag(machine)], "missing"))
+    tasks.push(startTask(machine, ref, before, [ownTag(machine)], "missing", boot))
   return { tasks, ref, last: last(), differences }
 }
 
@@ -136,12 +148,21 @@ const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMac
 const isHalfMade = ({ world }: VmContext, existing: OwnMachine): boolean =>
   (world.stages.get(existing.observed.vmid)?.size ?? 0) === 0
 
+/** What is expected of a start, which lasts until the boot is over if something waits for that. */
+const expectedStart = (
+  world: PlanWorld,
+  { managed, os }: DesiredMachine,
+  template: string | undefined,
+  kind: Parameters<typeof expectedBoot>[2],
+): Expected => (managed ? expectedBoot(world, template, kind, timing.boot[os]) : { estimate: timing.startOnly })
+
 const startTask = (
   machine: DesiredMachine,
   ref: MachineRef,
   after: readonly string[],
   tags: readonly DeployTag[],
   state: TaskState,
+  boot: Expected,
 ): Task => ({
   key: `start:${machine.name}`,
   title: `Start ${machine.name}`,
@@ -152,5 +173,5 @@ const startTask = (
   after,
   action: { kind: "start", machine: ref, untilAgent: machine.managed },
   uses: [bootUse(ref.node)],
-  estimate: machine.managed ? timing.boot[machine.os] : timing.startOnly,
+  ...boot,
 })

@@ -116,6 +116,8 @@ const step = Schema.Struct({
   behind: Schema.optional(texts),
   uses: Schema.Array(Schema.Struct({ resource: text, slots: Schema.Finite })),
   estimate: Schema.Finite,
+  timedAs: optionalText,
+  learned: Schema.optional(Schema.Literal(true)),
   tolerated: Schema.optional(Schema.Boolean),
   pointOfNoReturn: Schema.optional(Schema.Boolean),
 })

@@ -50,8 +50,12 @@ export interface Step {
   /** Keys of the steps that must be over before, however they ended. */
   readonly behind?: readonly string[]
   readonly uses: readonly ResourceUse[]
-  /** Expected seconds, by the timing model. */
+  /** Expected seconds: from earlier runs, or by the timing model. */
   readonly estimate: number
+  /** The name under which its duration is remembered (`lessonsOf`). Absent: it is not. */
+  readonly timedAs?: string
+  /** The estimate comes from earlier runs of this installation. Absent: from the timing model. */
+  readonly learned?: true
   /** Its failure does not stop what comes after it, nor fail the run, which then ends as `partial`. */
   readonly tolerated?: boolean
   /** Once it has begun, the run only goes forward: cancelling is refused, because a half-done state is worse than either end. */
@@ -93,7 +97,7 @@ export type RoleSequence = (typeof roleSequences)[number]
 /** How the roles of a plan are ordered, and what the graph saves, or would save, compared with the file's order. */
 export interface RolesPlan {
   readonly sequence: RoleSequence
-  /** By the timing model. */
+  /** By the estimates of the steps. */
   readonly graphSavesSeconds: number
 }
 
@@ -117,7 +121,7 @@ export interface Plan {
   readonly kept?: readonly KeptMachine[]
   /** Notes for the reader: stages left out, warnings of the configuration. */
   readonly notes: readonly string[]
-  /** Length of the critical path in seconds, by the timing model. */
+  /** Length of the critical path in seconds, by the estimates of the steps. */
   readonly criticalPathSeconds: number
   /** The order of roles; absent when none runs. */
   readonly roles?: RolesPlan

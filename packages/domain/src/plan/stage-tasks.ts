@@ -1,9 +1,10 @@
 import type { MachineRef } from "./action.ts"
 import type { DesiredMachine, DesiredRange } from "./desired.ts"
 import type { DesiredStage } from "./desired-stages.ts"
+import { expectedStage } from "./durations.ts"
 import { stageFingerprint } from "./fingerprint.ts"
 import type { Task, TaskState } from "./task.ts"
-import { slots, stageSeconds } from "./timing.ts"
+import { slots } from "./timing.ts"
 import type { PlanWorld } from "./world.ts"
 
 /** A machine, as far as its stages need it. */
@@ -44,11 +45,15 @@ export const stageTasks = (desired: DesiredRange, hosts: ReadonlyMap<string, Sta
         action: { kind: "guest", machine: host.ref, os: stage.os, stage: stage.stage, input: stage.input },
         after: [...new Set([...(before === undefined ? host.after : [before.key]), ...stage.needs.filter((k) => known.has(k))])],
         uses: [{ resource: "automation", slots: slots.automation, ofHost: true }],
-        estimate: stageSeconds(stage.stage, stage.os, stage.items),
+        ...expectedStage(world, { ...stage, isAgain: !lost && hasRun(world, host, stage) }),
       }
     }),
   )
 }
+
+/** Whether the stage has succeeded in the machine before. */
+const hasRun = (world: PlanWorld, { isNew, ref }: StageHost, { key }: DesiredStage): boolean =>
+  !isNew && world.stages.get(ref.vmid)?.has(key) === true
 
 const stageState = (world: PlanWorld, machine: DesiredMachine, host: StageHost, stage: DesiredStage): TaskState => {
   const recorded = host.isNew ? undefined : world.stages.get(host.ref.vmid)?.get(stage.key)

@@ -19,8 +19,10 @@ export interface Task extends Vertex {
   readonly role: string | undefined
   readonly action: Action
   readonly uses: readonly ResourceUse[]
-  /** Expected seconds. */
+  /** As in `Step`. */
   readonly estimate: number
+  readonly timedAs?: string
+  readonly learned?: true
 }
 
 export const stepOf = (task: Task): Step => ({
@@ -33,4 +35,6 @@ export const stepOf = (task: Task): Step => ({
   ...(task.behind === undefined || task.behind.length === 0 ? {} : { behind: task.behind }),
   uses: task.uses,
   estimate: task.estimate,
+  ...(task.timedAs === undefined ? {} : { timedAs: task.timedAs }),
+  ...(task.learned === undefined ? {} : { learned: task.learned }),
 })

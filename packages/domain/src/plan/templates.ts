@@ -1,4 +1,4 @@
-import type { Vmid } from "../access/ids.ts"
+import type { RangeId, Vmid } from "../access/ids.ts"
 import type { ObservedMachine, ObservedStorage } from "../machine/observed.ts"
 import { isFinishedTemplate } from "../template/known-templates.ts"
 import type { ResourceUse } from "./plan.ts"
@@ -31,6 +31,10 @@ export const templatesNamed = (world: PlanWorld, name: string): readonly Templat
       return { vmid: m.vmid, node: m.node, name, storage, shared: storageOf(world, storage, m.node)?.shared ?? false }
     })
 }
+
+/** Whether a template of this name is one for all ranges: those in a range's own pool belong to it alone. */
+export const isEverybodys = (world: PlanWorld, rangeId: RangeId, name: string | undefined): boolean =>
+  world.cluster.machines.some((m) => isFinishedTemplate(m) && m.name === name && m.pool !== rangeId && !isOthers(world, m))
 
 /** The offline node that has a template of this name, which therefore cannot be cloned; undefined when there is none. */
 export const offlineHolder = (world: PlanWorld, name: string): string | undefined => {

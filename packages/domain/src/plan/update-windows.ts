@@ -1,6 +1,7 @@
 import * as Result from "effect/Result"
 import type { RangeId } from "../access/ids.ts"
 import { type RangeConfig, renderName } from "../range/config/index.ts"
+import { expectedBoot, expectedStage } from "./durations.ts"
 import { matchHosts } from "./host-pattern.ts"
 import { identify, type OwnMachine } from "./identify.ts"
 import type { PlanIssue } from "./issue.ts"
@@ -8,7 +9,8 @@ import { bootUse, isRunning, refOf } from "./machine-steps.ts"
 import type { Plan, Step } from "./plan.ts"
 import { criticalPath } from "./schedule.ts"
 import { stageKey } from "./stage-keys.ts"
-import { slots, stageSeconds, timing } from "./timing.ts"
+import { slots, timing } from "./timing.ts"
+import { isEverybodys } from "./templates.ts"
 import type { PlanWorld } from "./world.ts"
 
 export interface UpdateWindowsInput {
@@ -46,7 +48,7 @@ export const planUpdateWindows = (input: UpdateWindowsInput): Result.Result<Plan
           hint: "Select Windows machines or groups.",
         },
       ])
-    const steps = updated.flatMap(stepsFor)
+    const steps = updated.flatMap((one) => stepsFor(range.id, world, one))
     return Result.succeed<Plan>({
       rangeId: range.id,
       steps,
@@ -59,8 +61,9 @@ export const planUpdateWindows = (input: UpdateWindowsInput): Result.Result<Plan
   })
 }
 
-const stepsFor = (own: OwnMachine): readonly Step[] => {
-  const { machine } = own.mark
+const stepsFor = (rangeId: RangeId, world: PlanWorld, own: OwnMachine): readonly Step[] => {
+  const { machine, template } = own.mark
+  const isOwn = !isEverybodys(world, rangeId, template)
   const base = { machine, tag: undefined, tolerated: true } as const
   const start: Step = {
     ...base,
@@ -69,7 +72,7 @@ const stepsFor = (own: OwnMachine): readonly Step[] => {
     action: { kind: "start", machine: refOf(own), untilAgent: true },
     after: [],
     uses: [bootUse(own.observed.node)],
-    estimate: timing.boot.windows,
+    ...expectedBoot(world, template, { isOwn, isAgain: true }, timing.boot.windows),
   }
   const update: Step = {
     ...base,
@@ -78,7 +81,7 @@ const stepsFor = (own: OwnMachine): readonly Step[] => {
     action: { kind: "guest", machine: refOf(own), os: "windows", stage: "windows-update", input: {} },
     after: isRunning(own) ? [] : [start.key],
     uses: [{ resource: "automation", slots: slots.automation, ofHost: true }],
-    estimate: stageSeconds("windows-update", "windows"),
+    ...expectedStage(world, { stage: "windows-update", os: "windows" }),
   }
   return isRunning(own) ? [update] : [start, update]
 }

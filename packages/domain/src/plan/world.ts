@@ -5,6 +5,7 @@ import type { MachineDetail, ObservedCluster } from "../machine/observed.ts"
 import type { MachineSettings } from "./action.ts"
 import type { OtherRange } from "../range/naming.ts"
 import type { GuestObstacle } from "./guest-obstacles.ts"
+import type { Durations } from "./timing.ts"
 
 /** A network of the hypervisor, as far as a plan needs it. */
 export interface PlanNetwork {
@@ -55,6 +56,10 @@ export interface PlanWorld {
   readonly guestObstacles?: readonly GuestObstacle[]
   /** What the hypervisor can do for disguises. Absent: not looked up, since the range has none. */
   readonly disguiseMeans?: DisguiseMeans | undefined
+  /** How long work took in earlier runs. Absent: nothing is known. */
+  readonly durations?: Durations
+  /** Names of roles that are the user's own, and not everybody's. Absent: all may be. */
+  readonly ownRoles?: ReadonlySet<string> | undefined
 }
 
 /** The operator's choices that a plan needs. */

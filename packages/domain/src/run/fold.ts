@@ -1,11 +1,11 @@
 import type { Vmid } from "../access/ids.ts"
 import type { Step } from "../plan/plan.ts"
 import type { JournalEntry, RunEvent } from "./event.ts"
-import { isDone } from "./progress.ts"
+import { isDone, isRunning } from "./progress.ts"
 import { reallocateStep } from "./reallocate.ts"
 import { isCancellable, type PastWait, type RunState, type StepAttempt, type StepState, type Wait } from "./state.ts"
 
-/** An incremental fold: `push` costs O(1) per entry (a reallocation: O(steps of its machine)). */
+/** An incremental fold: `push` costs O(1) per entry (a reallocation: O(steps of its machine), a resumption: O(steps)). */
 export interface RunFold {
   /** Takes entries in order. An entry that was pushed before is ignored, so that a page may be read twice. */
   readonly push: (entry: JournalEntry) => void
@@ -25,6 +25,7 @@ const planned = (step: Step): StepState => ({
   progress: undefined,
   failure: undefined,
   skippedBecause: undefined,
+  interrupted: false,
 })
 
 export const emptyRunState: RunState = {
@@ -185,6 +186,7 @@ export const openFold = (): RunFold => {
         return { status: event.status, message: event.message, endedAt: at }
       case "Resumed":
         goOnWithAll(at)
+        for (const [key, was] of steps) if (isRunning(was)) steps.set(key, { ...was, interrupted: true })
         return {}
       case "Output":
         return {}

@@ -11,8 +11,12 @@ export interface RunProgress {
   readonly skipped: number
   /** 0 to 100, by estimated work; for a run that has ended: the share of its steps that succeeded, and 100 only for success. */
   readonly percent: number
-  /** Seconds until the end; 0 when the run is over, undefined before there is a plan. */
+  /** Seconds until the end, as far as can be told; 0 when the run is over, undefined before there is a plan. */
   readonly remainingSeconds: number | undefined
+  /** At least half of that comes from earlier runs of this installation, and not from the timing model. */
+  readonly fromEarlierRuns: boolean
+  /** What is in progress takes longer than expected, so that little is known of the remaining time. */
+  readonly late: boolean
 }
 
 const doneIn: Readonly<Record<StepPhase, boolean>> = {
@@ -25,39 +29,80 @@ const doneIn: Readonly<Record<StepPhase, boolean>> = {
 }
 
 export const isDone = (state: StepState): boolean => doneIn[state.phase]
-const isRunning = (state: StepState): boolean => state.phase === "started" || state.phase === "dispatched"
+export const isRunning = (state: StepState): boolean => state.phase === "started" || state.phase === "dispatched"
 const secondsBetween = (from: Date, to: Date): number => Math.max(0, (to.getTime() - from.getTime()) / 1000)
 
-/** Actual time of the settled steps over their estimates; 1 while nothing is known, limited to a factor of 10. */
+/** Actual time of the settled steps over the guesses; 1 while nothing is known, limited to a factor of 10. */
 const pace = (states: Iterable<StepState>): number => {
   let estimated = 0
   let measured = 0
   for (const { phase, step, startedAt, endedAt } of states) {
-    if (phase !== "settled" || startedAt === undefined || endedAt === undefined) continue
+    // learned durations need no correction
+    if (step.learned === true || phase !== "settled" || startedAt === undefined || endedAt === undefined) continue
     estimated += step.estimate
     measured += secondsBetween(startedAt, endedAt)
   }
   return estimated === 0 ? 1 : Math.min(10, Math.max(0.1, measured / estimated))
 }
 
+/** What is left of one step, or of several in a row, in seconds. */
+interface Rest {
+  /** At least something, as long as it is not over. */
+  readonly told: number
+  /** The part of `told` that is estimated. */
+  readonly estimated: number
+  /** The part of `told` that comes from earlier runs. */
+  readonly learned: number
+}
+
+const nothingLeft: Rest = { told: 0, estimated: 0, learned: 0 }
+const sum = (a: Rest, b: Rest, share = 1): Rest => ({
+  told: a.told + b.told * share,
+  estimated: a.estimated + b.estimated * share,
+  learned: a.learned + b.learned * share,
+})
+const longer = (a: Rest, b: Rest): Rest => (b.told > a.told ? b : a)
+
+/** The share of its estimate that a step in progress is told to have left, however long it has been running. */
+const leastShare = 0.1
+
+/** What is left of a step at `now`. `factor`: the pace, for a guess. */
+const restOf = (own: StepState, factor: number, now: Date): Rest => {
+  if (isDone(own)) return nothingLeft
+  const { step, attempts, progress } = own
+  const whole = step.learned === true ? step.estimate : step.estimate * factor
+  const begun = isRunning(own) ? attempts.at(-1)?.startedAt : undefined
+  const share = progress?.total === undefined ? Number.NaN : progress.done / progress.total
+  // reported progress is more accurate than the estimate
+  const isReported = Number.isFinite(share)
+  const estimated = isReported
+    ? whole * (1 - Math.min(1, Math.max(0, share)))
+    : begun === undefined
+      ? whole
+      : Math.max(0, whole - secondsBetween(begun, now))
+  const told = isReported ? estimated : Math.max(estimated, whole * leastShare)
+  return { told, estimated, learned: step.learned === true ? told : 0 }
+}
+
 /**
- * Seconds until the last step ends: the longest remaining path, or the remaining work on the scarcest resource, whichever is longer. `left`
- * gives the seconds of one step.
+ * What is left until the last step ends: the longest remaining path, or the remaining work on the scarcest resource, whichever is longer.
+ * `left`: what is left of one step.
  */
-const longestRemainder = (state: RunState, left: (step: StepState) => number): number => {
-  const ends = new Map<string, number>()
-  const work = new Map<string, number>()
-  let longest = 0
+const longestRemainder = (state: RunState, left: (step: StepState) => Rest): Rest => {
+  const ends = new Map<string, Rest>()
+  const work = new Map<string, Rest>()
+  let longest = nothingLeft
   for (const step of inOrder(state.plan?.steps ?? [])) {
     const own = state.steps.get(step.key)
-    const rest = own === undefined ? 0 : left(own)
-    const end = predecessors(step).reduce((latest, key) => Math.max(latest, ends.get(key) ?? 0), 0) + rest
+    const rest = own === undefined ? nothingLeft : left(own)
+    const before = predecessors(step).reduce((latest, key) => longer(latest, ends.get(key) ?? nothingLeft), nothingLeft)
+    const end = sum(before, rest)
     ends.set(step.key, end)
-    longest = Math.max(longest, end)
+    longest = longer(longest, end)
     for (const { resource, slots } of step.uses) {
-      const total = (work.get(resource) ?? 0) + rest / slots
+      const total = sum(work.get(resource) ?? nothingLeft, rest, 1 / slots)
       work.set(resource, total)
-      longest = Math.max(longest, total)
+      longest = longer(longest, total)
     }
   }
   return longest
@@ -78,19 +123,17 @@ export const progressOf = (state: RunState, now: Date): RunProgress => {
   const skipped = states.filter(({ phase }) => phase === "skipped").length
   const done = states.filter(isDone).length - skipped
   const factor = pace(states)
-  const left = (own: StepState): number => {
-    if (isDone(own)) return 0
-    const whole = own.step.estimate * factor
-    const { done: part = 0, total } = own.progress ?? {}
-    const share = total === undefined ? Number.NaN : part / total
-    // reported progress is more accurate than the estimate
-    if (Number.isFinite(share)) return whole * (1 - Math.min(1, Math.max(0, share)))
-    return own.startedAt === undefined ? whole : Math.max(0, whole - secondsBetween(own.startedAt, now))
-  }
+  const left = (own: StepState): Rest => restOf(own, factor, now)
   const work = (step: Step): number => Math.max(step.estimate, 0.001)
+  const shareLeft = (own: StepState): number => {
+    if (isDone(own)) return 0
+    const whole = work(own.step) * (own.step.learned === true ? 1 : factor)
+    return Math.min(1, left(own).told / whole)
+  }
   const all = states.reduce((sum, own) => sum + work(own.step), 0)
-  const rest = states.reduce((sum, own) => sum + (isDone(own) ? 0 : Math.min(work(own.step), left(own) / factor)), 0)
+  const rest = states.reduce((sum, own) => sum + shareLeft(own) * work(own.step), 0)
   const over = state.status !== "running"
+  const remainder = over ? nothingLeft : longestRemainder(state, left)
   const percent = all === 0 || done + skipped === total ? 100 : Math.min(99, Math.floor((100 * (all - rest)) / all))
   return {
     total,
@@ -99,6 +142,8 @@ export const progressOf = (state: RunState, now: Date): RunProgress => {
     failed: states.filter(({ phase }) => phase === "failed").length,
     skipped,
     percent: over ? percentOfEnded(state.status, states) : state.plan === undefined ? 0 : percent,
-    remainingSeconds: over ? 0 : state.plan === undefined ? undefined : Math.ceil(longestRemainder(state, left)),
+    remainingSeconds: over ? 0 : state.plan === undefined ? undefined : Math.ceil(remainder.told),
+    fromEarlierRuns: remainder.learned > 0 && 2 * remainder.learned >= remainder.told,
+    late: 2 * remainder.estimated < remainder.told,
   }
 }

@@ -29,6 +29,8 @@ export interface StepState {
   readonly progress: { readonly done: number; readonly total: number | undefined } | undefined
   readonly failure: StepFailure | undefined
   readonly skippedBecause: string | undefined
+  /** A crash came while it was in progress. */
+  readonly interrupted: boolean
 }
 
 /** What a run or one of its steps waits for: the hypervisor, or the run that blocks it. */

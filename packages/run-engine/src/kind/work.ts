@@ -41,6 +41,10 @@ export interface WorkStep {
   readonly uses?: Step["uses"]
   /** Expected seconds. */
   readonly estimate: number
+  /** See `Step.timedAs`. */
+  readonly timedAs?: string
+  /** See `Step.learned`. */
+  readonly learned?: true
   /** See `Step.tolerated`. */
   readonly tolerated?: boolean
   /** See `Step.pointOfNoReturn`. */
@@ -72,7 +76,7 @@ export const work = <Input, S = never, D = never>(spec: {
   const { dispatch } = spec
   return {
     name: spec.name,
-    step: ({ key, title, after = [], uses = [], estimate, tolerated, pointOfNoReturn }, input) => ({
+    step: ({ key, title, after = [], uses = [], estimate, timedAs, learned, tolerated, pointOfNoReturn }, input) => ({
       key,
       title,
       tag: undefined,
@@ -81,6 +85,8 @@ export const work = <Input, S = never, D = never>(spec: {
       after,
       uses,
       estimate,
+      ...(timedAs === undefined ? {} : { timedAs }),
+      ...(learned === undefined ? {} : { learned }),
       ...(tolerated === undefined ? {} : { tolerated }),
       ...(pointOfNoReturn === undefined ? {} : { pointOfNoReturn }),
     }),

@@ -3,13 +3,14 @@ import {
   concludeRun,
   emptyRunState,
   isFault,
+  lessonsOf,
   type Plan,
   type RunHead,
   type RunId,
   type RunState,
   subjectKey,
 } from "@rangewright/domain"
-import { JournalUnreadable, LeaseCheck, LeaseLost, RunJournal, type RunRecord } from "@rangewright/ports"
+import { JournalUnreadable, LeaseCheck, LeaseLost, RunJournal, type RunRecord, StepDurations } from "@rangewright/ports"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -59,6 +60,7 @@ export const executeRun = (
   Effect.gen(function* () {
     const lease = yield* makeWorkerLease(head.id, generation, context.leaseSeconds, since)
     const journal = yield* RunJournal
+    const durations = yield* StepDurations
     const end = Effect.fnUntraced(function* ({ status, message }: Conclusion) {
       const at = new Date(yield* Clock.currentTimeMillis)
       const state = kind.rangeState?.after(status)
@@ -137,6 +139,8 @@ export const executeRun = (
       const runStep = makeStepRunner(kind, head, writer, context.probe)
       yield* runSteps(writer, yield* context.slots.of(head, generation), runStep)
       yield* untilMinimumTime
+      // before the end, so that a plan made after it knows
+      yield* Effect.ignore(durations.learn(head.by, lessonsOf(writer.state())))
       yield* conclude(concludeRun(writer.state()))
       yield* Effect.ignore(journal.prune(context.runsKept))
     })

@@ -105,7 +105,7 @@ const withInstalledRoles = (options: PlaybookOptions) =>
     GuestAutomation,
     Effect.gen(function* () {
       const guests = yield* GuestAutomation
-      return { ...guests, roles: yield* libraryRoles(options) }
+      return { ...guests, ...(yield* libraryRoles(options)) }
     }),
   )
 
