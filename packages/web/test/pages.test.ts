@@ -211,14 +211,22 @@ describe("the sentence about a range", () => {
     const run = {
       status: "running",
       kind: "deploy",
-      progress: { total: 39, done: 12, running: 1, failed: 0, skipped: 0, percent: 30, remainingSeconds: 200 },
+      progress: {
+        total: 39,
+        done: 12,
+        running: 1,
+        failed: 0,
+        skipped: 0,
+        percent: 30,
+        remaining: "about 3 min left, a first guess",
+      },
     } as Run
     expect(rangeSentence(range(two, { rangeState: "DEPLOYING" }), run, now)).toBe(
-      "Deploy: 12 of 39 steps are done. About 3 min 20 s left.",
+      "Deploy: 12 of 39 steps are done. About 3 min left, a first guess.",
     )
   })
   test("says that a run is being stopped, and not how long it would still take", () => {
-    const progress = { total: 39, done: 12, running: 1, failed: 0, skipped: 0, percent: 30, remainingSeconds: 200 }
+    const progress = { total: 39, done: 12, running: 1, failed: 0, skipped: 0, percent: 30 }
     const run = { status: "running", cancelRequested: true, kind: "deploy", progress } as Run
     expect(rangeSentence(range(two, { rangeState: "ABORTED" }), run, now)).toBe(
       "Deploy: stopping. Steps that have begun end first.",

@@ -1,4 +1,4 @@
-import { renderPlan, roleSequences, type Change, type Plan, type Step } from "@rangewright/domain"
+import { isFromEarlierRuns, renderPlan, roleSequences, type Change, type Plan, type Step } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
 /** `file`: one after another as in the file, after all other work in machines. `graph`: as soon as their dependencies are done. */
@@ -21,6 +21,8 @@ export const PlanStep = Schema.Struct({
   /** Steps that must be over before, however they ended. */
   behind: Schema.optionalKey(Schema.Array(Schema.String)),
   estimateSeconds: Schema.Number,
+  /** The estimate comes from earlier runs. Absent: it is a first guess. */
+  fromEarlierRuns: Schema.optionalKey(Schema.Literal(true)),
   /** Its failure stops nothing: the run then ends as partial. */
   tolerated: Schema.optionalKey(Schema.Boolean),
 }).annotate({ identifier: "PlanStep" })
@@ -44,13 +46,15 @@ export const PlanObject = Schema.Struct({
   notes: Schema.Array(Schema.String),
   /** To do exactly this: POST /range/deploy with this as `confirm`. Only in requested plans. */
   confirm: Schema.optionalKey(Schema.String),
-  /** Length of the critical path, by the timing model. */
+  /** Length of the critical path, by the estimates of its steps. */
   estimateSeconds: Schema.Number,
+  /** At least half of that comes from earlier runs. Absent: it is a first guess. */
+  fromEarlierRuns: Schema.optionalKey(Schema.Literal(true)),
   /** How the roles of machines run; absent if there are none. */
   roles: Schema.optionalKey(
     Schema.Struct({
       role_order: RoleOrder,
-      /** What the graph saves, or would save, by the timing model. */
+      /** What the graph saves, or would save, by the estimates of the steps. */
       graphSavesSeconds: Schema.Number,
     }),
   ),
@@ -70,6 +74,7 @@ export const planStep = (step: Step): typeof PlanStep.Type => ({
   after: step.after,
   ...(step.behind === undefined ? {} : { behind: step.behind }),
   estimateSeconds: step.estimate,
+  ...(step.learned === undefined ? {} : { fromEarlierRuns: step.learned }),
   ...(step.tolerated === undefined ? {} : { tolerated: step.tolerated }),
 })
 
@@ -88,6 +93,7 @@ export const planObject = (plan: Plan, confirm?: string): typeof PlanObject.Type
   notes: plan.notes,
   ...(confirm === undefined ? {} : { confirm }),
   estimateSeconds: plan.criticalPathSeconds,
+  ...(isFromEarlierRuns(plan.steps) ? { fromEarlierRuns: true } : {}),
   ...(plan.roles === undefined
     ? {}
     : { roles: { role_order: plan.roles.sequence, graphSavesSeconds: plan.roles.graphSavesSeconds } }),

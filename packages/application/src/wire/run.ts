@@ -3,6 +3,7 @@ import {
   groupBy,
   type PastWait,
   progressOf,
+  remainingText,
   type RunState,
   type StepState,
   subjectTypes,
@@ -96,7 +97,13 @@ export const RunObject = Schema.Struct({
     failed: Schema.Int,
     skipped: Schema.Int,
     percent: Schema.Number,
+    /** Estimate of the seconds until its end; not a promise. */
     remainingSeconds: Schema.optionalKey(Schema.Number),
+    /**
+     * The same in words, with what it is based on: `about 12 min left, from earlier runs`, `about 12 min left, a first guess`, or `longer
+     * than usual`. Absent when nothing can be said.
+     */
+    remaining: Schema.optionalKey(Schema.String),
   }),
   estimateSeconds: Schema.optionalKey(Schema.Number),
   notes: Schema.Array(Schema.String),
@@ -162,7 +169,9 @@ const runStep = (state: StepState, waits: readonly PastWait[] | undefined, criti
 })
 
 export const runObject = (run: RunRecord, state: RunState, now: Date): typeof RunObject.Type => {
-  const { remainingSeconds, ...counts } = progressOf(state, now)
+  const progress = progressOf(state, now)
+  const { remainingSeconds, fromEarlierRuns: _, late: __, ...counts } = progress
+  const remaining = remainingText(progress, state)
   const waiting = waitingFor(state)
   const waits = groupBy(state.waited, ({ key }) => key)
   const critical = criticalPathOf(state, now)
@@ -175,7 +184,11 @@ export const runObject = (run: RunRecord, state: RunState, now: Date): typeof Ru
     ...waitObjects(waits.get(undefined)),
     cancelRequested: state.cancelRequested,
     lastEventID: state.lastSeq,
-    progress: { ...counts, ...(remainingSeconds === undefined ? {} : { remainingSeconds }) },
+    progress: {
+      ...counts,
+      ...(remainingSeconds === undefined ? {} : { remainingSeconds }),
+      ...(remaining === undefined ? {} : { remaining }),
+    },
     ...(state.plan === undefined ? {} : { estimateSeconds: state.plan.criticalPathSeconds }),
     notes: state.plan?.notes ?? [],
     steps: [...state.steps.values()].map((step) => runStep(step, waits.get(step.step.key), critical.has(step.step.key))),

@@ -29,6 +29,7 @@ import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { place } from "../router.ts"
 import { useSubjectName } from "../run/subject.ts"
+import { useFresh } from "../run/use-fresh.ts"
 import { stepTones } from "../run/step-tones.ts"
 import { TimelineView } from "../run/timeline-view.tsx"
 import { t } from "../texts.ts"
@@ -45,14 +46,11 @@ const useNow = (isRunning: boolean): number => {
 }
 
 const leadOf = (run: Run, now: number): string => {
-  const { done, total } = run.progress
-  // what a run that is being stopped would still do is not done
-  const remainingSeconds = run.cancelRequested ? undefined : run.progress.remainingSeconds
+  const { done, total, remaining } = run.progress
   const parts: string[] = [t.run.sentences[run.status]]
   const seconds = secondsBetween(run.startedAt, run.endedAt, now) ?? 0
   if (run.status === "running") {
-    if (total > 0)
-      parts.push(`${t.run.steps(done, total)}${remainingSeconds ? `, ${t.run.left(duration(remainingSeconds))}` : ""}.`)
+    if (total > 0) parts.push(`${t.run.steps(done, total)}${remaining === undefined ? "" : `, ${remaining}`}.`)
   } else parts.push(t.run.tookAll(t.run.steps(done, total), duration(seconds)))
   return parts.join(" ")
 }
@@ -193,6 +191,7 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
   )
   const run = data.value
   const now = useNow(run?.status === "running")
+  useFresh(run, reload)
   const doing = useDoing()
   const nameOf = useSubjectName(run === undefined ? [] : [run])
   if (run === undefined)

@@ -9,7 +9,6 @@ export const planSummary = (plan: Plan): string => {
     const count = plan.changes.filter((one) => one.kind === kind).length
     return count === 0 ? [] : [t.plan.verbs[kind](count)]
   })
-  return parts.length === 0
-    ? t.plan.takes(duration(plan.estimateSeconds), plan.steps.length)
-    : `${t.plan.summary(parts)} ${t.plan.takes(duration(plan.estimateSeconds), plan.steps.length)}`
+  const takes = t.plan.takes(duration(plan.estimateSeconds), plan.steps.length, plan.fromEarlierRuns)
+  return parts.length === 0 ? takes : `${t.plan.summary(parts)} ${takes}`
 }

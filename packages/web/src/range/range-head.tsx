@@ -8,6 +8,7 @@ import { Icon } from "../parts/icon.tsx"
 import { ConfirmButton, type Doing, Head, Outcome, State, Tabs, Text, useDoing } from "../parts/parts.tsx"
 import { me } from "../me.ts"
 import { linkTo } from "../links.ts"
+import { useFresh } from "../run/use-fresh.ts"
 import { place } from "../router.ts"
 import { t } from "../texts.ts"
 import { patchRange } from "./patch.ts"
@@ -40,6 +41,7 @@ export const useRange = (id: string): RangeView => {
   const runs = useRead<readonly RunHead[]>("/runs", { rangeID: id, limit: 6 }, ofRuns(id))
   const active = runs.data.value?.find(({ status }) => status === "running")?.id
   const run = useRead<Run>(active === undefined ? undefined : "/runs/{runID}", { runID: active }, ofRuns(id))
+  useFresh(run.data.value, run.reload)
   return { range, runs, run }
 }
 

@@ -1,6 +1,6 @@
 import type { Machine, Range, Run } from "@rangewright/application/wire"
 import type { Tone } from "../parts/parts.tsx"
-import { dateOf, duration, shortTime } from "../parts/format.ts"
+import { dateOf, shortTime } from "../parts/format.ts"
 import { t } from "../texts.ts"
 
 /** The name of a machine without that of its range, which is shown above it. */
@@ -27,8 +27,8 @@ export const rangeSentence = (range: Range, run: Run | undefined, now = new Date
   if (away !== undefined) return t.sentence.away(shortTime(away, now))
   if (run?.status === "running") {
     if (run.cancelRequested) return t.sentence.stopping(kindOf(run.kind))
-    const { done, total, remainingSeconds } = run.progress
-    const left = remainingSeconds === undefined || remainingSeconds <= 0 ? "" : t.sentence.left(duration(remainingSeconds))
+    const { done, total, remaining } = run.progress
+    const left = remaining === undefined ? "" : t.sentence.remaining(remaining)
     return run.waiting ?? `${t.sentence.progress(kindOf(run.kind), done, total)}${left}`
   }
   switch (range.rangeState) {

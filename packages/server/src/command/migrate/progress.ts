@@ -3,8 +3,8 @@ import {
   type JournalEntry,
   openFold,
   progressOf,
+  remainingText,
   type RunState,
-  secondsText,
   type StepState,
   waitingFor,
 } from "@rangewright/domain"
@@ -62,9 +62,10 @@ export const migrationView = (screen: Screen, now: () => number): MigrationView 
   const elapsed = (): string => clock(now() - (started ?? now()))
 
   const summary = (state: RunState): string => {
-    const { done, total, remainingSeconds } = progressOf(state, new Date(now()))
-    const left =
-      state.status === "running" && remainingSeconds !== undefined ? `, about ${secondsText(remainingSeconds)} left` : ""
+    const progress = progressOf(state, new Date(now()))
+    const { done, total } = progress
+    const remaining = remainingText(progress, state)
+    const left = remaining === undefined ? "" : `, ${remaining}`
     const doing = [...state.steps.values()].find((own) => isRunning(own) && movedBy(own) === undefined)?.step.title
     const waiting = waitingFor(state)
     const what = waiting === undefined ? (doing ?? "") : `waiting: ${waiting}`
