@@ -175,6 +175,7 @@ describe("the remaining time", () => {
   it("counts down, and then says that it takes longer than usual, never nothing", () => {
     expect(told(361, [long], [1, started("a:m1")]).seconds).toBe(360)
     expect(told(601, [long], [1, started("a:m1")]).text).toBe("about 2 min left, from earlier runs")
+    expect(told(801, [long], [1, started("a:m1")])).toEqual({ seconds: 72, text: "about 1 min left, from earlier runs" })
     expect(told(2000, [long], [1, started("a:m1")])).toEqual({ seconds: 72, text: "longer than usual" })
     const guess = timed("a:m1", "role shop", { estimate: 720 })
     expect(told(2000, [guess], [1, started("a:m1")])).toEqual({ seconds: 72, text: "longer than first guessed" })

@@ -92,12 +92,15 @@ export const planObject = (plan: Plan, confirm?: string): typeof PlanObject.Type
   })),
   notes: plan.notes,
   ...(confirm === undefined ? {} : { confirm }),
-  estimateSeconds: plan.criticalPathSeconds,
+  estimateSeconds: tenths(plan.criticalPathSeconds),
   ...(isFromEarlierRuns(plan.steps) ? { fromEarlierRuns: true } : {}),
   ...(plan.roles === undefined
     ? {}
-    : { roles: { role_order: plan.roles.sequence, graphSavesSeconds: plan.roles.graphSavesSeconds } }),
+    : { roles: { role_order: plan.roles.sequence, graphSavesSeconds: tenths(plan.roles.graphSavesSeconds) } }),
 })
+
+/** Without the noise of sums. */
+export const tenths = (seconds: number): number => Math.round(seconds * 10) / 10
 
 /** `2 to create, 1 to change`; unchanged objects are not counted. */
 export const changeCounts = (changes: readonly Change[]): string => {

@@ -12,7 +12,7 @@ import {
 import type { RunRecord } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import { RunStatusText } from "./log-history.ts"
-import { planStep, PlanStep } from "./plan.ts"
+import { planStep, PlanStep, tenths } from "./plan.ts"
 
 const summary = {
   id: Schema.String,
@@ -189,7 +189,7 @@ export const runObject = (run: RunRecord, state: RunState, now: Date): typeof Ru
       ...(remainingSeconds === undefined ? {} : { remainingSeconds }),
       ...(remaining === undefined ? {} : { remaining }),
     },
-    ...(state.plan === undefined ? {} : { estimateSeconds: state.plan.criticalPathSeconds }),
+    ...(state.plan === undefined ? {} : { estimateSeconds: tenths(state.plan.criticalPathSeconds) }),
     notes: state.plan?.notes ?? [],
     steps: [...state.steps.values()].map((step) => runStep(step, waits.get(step.step.key), critical.has(step.step.key))),
   }

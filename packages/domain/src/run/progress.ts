@@ -49,7 +49,7 @@ const pace = (states: Iterable<StepState>): number => {
 interface Rest {
   /** At least something, as long as it is not over. */
   readonly told: number
-  /** The part of `told` that is estimated. */
+  /** The part of `told` that is estimated: none of a step that is late. */
   readonly estimated: number
   /** The part of `told` that comes from earlier runs. */
   readonly learned: number
@@ -65,6 +65,9 @@ const longer = (a: Rest, b: Rest): Rest => (b.told > a.told ? b : a)
 
 /** The share of its estimate that a step in progress is told to have left, however long it has been running. */
 const leastShare = 0.1
+/** A step is late when it takes longer than expected by this share and this many seconds: no two runs take the same time. */
+const graceShare = 0.25
+const graceSeconds = 5
 
 /** What is left of a step at `now`. `factor`: the pace, for a guess. */
 const restOf = (own: StepState, factor: number, now: Date): Rest => {
@@ -74,13 +77,11 @@ const restOf = (own: StepState, factor: number, now: Date): Rest => {
   const begun = isRunning(own) ? attempts.at(-1)?.startedAt : undefined
   const share = progress?.total === undefined ? Number.NaN : progress.done / progress.total
   // reported progress is more accurate than the estimate
-  const isReported = Number.isFinite(share)
-  const estimated = isReported
-    ? whole * (1 - Math.min(1, Math.max(0, share)))
-    : begun === undefined
-      ? whole
-      : Math.max(0, whole - secondsBetween(begun, now))
-  const told = isReported ? estimated : Math.max(estimated, whole * leastShare)
+  const reported = Number.isFinite(share) ? whole * (1 - Math.min(1, Math.max(0, share))) : undefined
+  const spent = begun === undefined ? 0 : secondsBetween(begun, now)
+  const told = reported ?? Math.max(whole - spent, whole * leastShare)
+  const grace = whole * graceShare + graceSeconds
+  const estimated = reported ?? Math.min(told, Math.max(0, whole + grace - spent))
   return { told, estimated, learned: step.learned === true ? told : 0 }
 }
 
