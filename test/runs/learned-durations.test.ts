@@ -1,13 +1,14 @@
 import type { MemoryCall } from "@rangewright/adapter-memory"
-import { RunPlanner } from "@rangewright/application"
-import { isFromEarlierRuns, type Plan, progressOf, type Range, type Step } from "@rangewright/domain"
-import { StepDurations } from "@rangewright/ports"
+import { RunPlanner, rangeRequest } from "@rangewright/application"
+import { isFromEarlierRuns, type Plan, progressOf, type Range, type Step, type UserId } from "@rangewright/domain"
+import { StepDurations, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
-import { admin, boot, createRange, deploy, type Lab, makeCompany, type Process, startAndWait } from "./support/lab.ts"
+import { newUser, userId } from "../contracts/storage/samples.ts"
+import { admin, boot, createRange, deploy, engineOf, type Lab, makeCompany, type Process, startAndWait } from "./support/lab.ts"
 
-const preview = (process: Process, range: Range): Promise<Plan> =>
-  process.runPromise(Effect.flatMap(RunPlanner, (planner) => planner.plan(range, deploy, admin, "preview")))
+const preview = (process: Process, range: Range, by = admin): Promise<Plan> =>
+  process.runPromise(Effect.flatMap(RunPlanner, (planner) => planner.plan(range, deploy, by, "preview")))
 const known = (process: Process) => process.runPromise(Effect.flatMap(StepDurations, (durations) => durations.known(admin)))
 const timed = ({ steps }: Plan): readonly Step[] => steps.filter(({ timedAs }) => timedAs !== undefined)
 
@@ -55,6 +56,25 @@ describe("the durations of a deploy's steps", () => {
           ...new Set([...state.steps.values()].flatMap(({ step, phase }) => (phase === "settled" ? (step.timedAs ?? []) : []))),
         ].sort(),
       )
+    })
+  })
+
+  it("of a role that is a user's own stay with that user", async () => {
+    await inLab(async (lab, range, process) => {
+      const [alice, bob] = [userId("alice"), userId("bob")]
+      lab.world.ownRoles = new Set(["shop_database"])
+      const { store } = lab
+      for (const name of ["alice", "bob"]) await process.runPromise(Users.use((users) => users.create(newUser(name))))
+      const head = await engineOf(process, (engine) => engine.start(rangeRequest(range, deploy), alice))
+      expect((await engineOf(process, (engine) => engine.wait(head.id))).status).toBe("success")
+      const other = await createRange(lab, "LAB2", 8)
+      const learnedRoles = async (by: UserId) =>
+        (await preview(process, other, by)).steps.flatMap(({ action, title, learned }) =>
+          learned === true && action.kind === "guest" && action.stage === "role" ? [title] : [],
+        )
+      expect(await learnedRoles(alice)).toEqual(["Run role shop_database on LAB2-web01", "Run role web_shop on LAB2-web01"])
+      expect(await learnedRoles(bob)).toEqual(["Run role web_shop on LAB2-web01"])
+      expect([...store.durations.keys()].filter((name) => name.includes("shop_database"))).toEqual([])
     })
   })
 })
