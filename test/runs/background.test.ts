@@ -36,7 +36,7 @@ describe("the observer", () => {
   })
 
   it("does not store what it saw before it stood still for longer than any observation takes", async () => {
-    const { lab, range, process } = await deployed()
+    const { range, process } = await deployed()
     const stopped = await process.runPromise(
       Effect.gen(function* () {
         const hypervisor = yield* Hypervisor
