@@ -195,7 +195,7 @@ describe("the remaining time", () => {
     expect(told(520, [long], ...again).seconds).toBe(710)
   })
 
-  it("corrects guesses by the pace of this run, but not what was learned", () => {
+  it("corrects guesses by the pace of guesses in this run, but not what was learned", () => {
     const quick = timed("q:m9", "q", { estimate: 100 })
     const { learned: _, ...guess } = long
     const events: readonly At[] = [
@@ -204,6 +204,16 @@ describe("the remaining time", () => {
     ]
     expect(told(200, [quick, guess], ...events).seconds).toBe(1440)
     expect(told(200, [quick, long], ...events).seconds).toBe(720)
+  })
+
+  it("is longer where what was learned takes longer today, the more of it has been done", () => {
+    const step = (key: string, estimate: number) => timed(key, "s", { estimate, learned: true })
+    const events: readonly At[] = [
+      [0, started("q:m9")],
+      [30, settled("q:m9")],
+    ]
+    expect(told(30, [step("q:m9", 10), step("a:m1", 990)], ...events).seconds).toBe(1170)
+    expect(told(30, [step("q:m9", 10), step("a:m1", 90)], ...events).seconds).toBe(180)
   })
 
   it("is not told of a run that waits, is being stopped, or has ended", () => {

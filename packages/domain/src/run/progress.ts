@@ -32,17 +32,29 @@ export const isDone = (state: StepState): boolean => doneIn[state.phase]
 export const isRunning = (state: StepState): boolean => state.phase === "started" || state.phase === "dispatched"
 const secondsBetween = (from: Date, to: Date): number => Math.max(0, (to.getTime() - from.getTime()) / 1000)
 
-/** Actual time of the settled steps over the guesses; 1 while nothing is known, limited to a factor of 10. */
-const pace = (states: Iterable<StepState>): number => {
-  let estimated = 0
-  let measured = 0
-  for (const { phase, step, startedAt, endedAt } of states) {
-    // learned durations need no correction
-    if (step.learned === true || phase !== "settled" || startedAt === undefined || endedAt === undefined) continue
-    estimated += step.estimate
-    measured += secondsBetween(startedAt, endedAt)
+/** Gives the factor by which this run is slower than the estimate of a step says, limited to ten times either way. */
+type Pace = (step: Step) => number
+
+/** The share of what was learned of a run's steps that must have been done before it says more about the rest than earlier runs do. */
+const leastEvidence = 0.1
+
+/** Actual time of the settled steps over their estimates. Learned ones are another matter than guesses, and need more evidence. */
+const paceOf = (states: readonly StepState[]): Pace => {
+  const among = (learned: boolean): number => {
+    const some = states.filter(({ step }) => (step.learned === true) === learned)
+    let estimated = 0
+    let measured = 0
+    for (const { phase, step, startedAt, endedAt } of some) {
+      if (phase !== "settled" || startedAt === undefined || endedAt === undefined) continue
+      estimated += step.estimate
+      measured += secondsBetween(startedAt, endedAt)
+    }
+    if (estimated === 0) return 1
+    const prior = learned ? some.reduce((total, { step }) => total + step.estimate, 0) * leastEvidence : 0
+    return Math.min(10, Math.max(0.1, (measured + prior) / (estimated + prior)))
   }
-  return estimated === 0 ? 1 : Math.min(10, Math.max(0.1, measured / estimated))
+  const [guessed, learned] = [among(false), among(true)]
+  return (step) => (step.learned === true ? learned : guessed)
 }
 
 /** What is left of one step, or of several in a row, in seconds. */
@@ -69,11 +81,11 @@ const leastShare = 0.1
 const graceShare = 0.25
 const graceSeconds = 5
 
-/** What is left of a step at `now`. `factor`: the pace, for a guess. */
-const restOf = (own: StepState, factor: number, now: Date): Rest => {
+/** What is left of a step at `now`. */
+const restOf = (own: StepState, pace: Pace, now: Date): Rest => {
   if (isDone(own)) return nothingLeft
   const { step, attempts, progress } = own
-  const whole = step.learned === true ? step.estimate : step.estimate * factor
+  const whole = step.estimate * pace(step)
   const begun = isRunning(own) ? attempts.at(-1)?.startedAt : undefined
   const share = progress?.total === undefined ? Number.NaN : progress.done / progress.total
   // reported progress is more accurate than the estimate
@@ -123,13 +135,12 @@ export const progressOf = (state: RunState, now: Date): RunProgress => {
   const total = states.length
   const skipped = states.filter(({ phase }) => phase === "skipped").length
   const done = states.filter(isDone).length - skipped
-  const factor = pace(states)
-  const left = (own: StepState): Rest => restOf(own, factor, now)
+  const pace = paceOf(states)
+  const left = (own: StepState): Rest => restOf(own, pace, now)
   const work = (step: Step): number => Math.max(step.estimate, 0.001)
   const shareLeft = (own: StepState): number => {
     if (isDone(own)) return 0
-    const whole = work(own.step) * (own.step.learned === true ? 1 : factor)
-    return Math.min(1, left(own).told / whole)
+    return Math.min(1, left(own).told / (work(own.step) * pace(own.step)))
   }
   const all = states.reduce((sum, own) => sum + work(own.step), 0)
   const rest = states.reduce((sum, own) => sum + shareLeft(own) * work(own.step), 0)
