@@ -30,7 +30,9 @@ export const makeWorkerLease = Effect.fnUntraced(function* (
   let validUntil = since + leaseSeconds * 1000
   let renewed = Deferred.makeUnsafe<void>()
 
-  const check: Effect.Effect<void> = Clock.clockWith((clock) =>
+  // an adapter may have a clock of its own, as that of the simulator, which runs faster
+  const clock = yield* Clock.Clock
+  const check: Effect.Effect<void> = Effect.suspend(() =>
     Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n) < validUntil
       ? Effect.void
       : Effect.andThen(
