@@ -1,6 +1,6 @@
 import { Groups, Machines, Ranges, Sessions, Users } from "@rangewright/ports"
 import { type GroupName, type GroupRole, type RangeId, rangeSubject, type UserId, type Vmid } from "@rangewright/domain"
-import { EventFeed } from "@rangewright/application"
+import { EventFeed, type EventReader, type ServerSentEvent } from "@rangewright/application"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -106,6 +106,19 @@ const turnOff = () =>
     }),
   )
 const rename = (id: RangeId, name: string) => run(Ranges.use((ranges) => ranges.change(id, { name })))
+
+/** Follows as the member, with a reader of the test's own. */
+const read = async (reader: Omit<EventReader, "room">) => {
+  const events = await run(
+    Effect.gen(function* () {
+      const user = yield* (yield* Users).find("ME" as UserId)
+      if (user === undefined) return yield* Effect.die("there is no member")
+      const feed = yield* EventFeed
+      return yield* feed.follow({ caller: user, user, session: undefined, wanted: () => true, lastEventId: undefined })
+    }),
+  )
+  return service.run(events({ ...reader, room: Effect.void }))
+}
 
 const signIn = async (): Promise<{ readonly cookie: string }> => {
   const answer = await fetch(`${service.url}/ui/session`, {
@@ -309,5 +322,38 @@ describe("the stream of events", () => {
     for (let n = 0; n < 20; n++) await rename(R1, `${n} ${"x".repeat(200)}`)
     await member.has("range", { name: `19 ${"x".repeat(200)}` })
     slow.destroy()
+  })
+
+  it("skips a reader without room, who then gets only the newest state", async () => {
+    const sent: ServerSentEvent[] = []
+    let hasRoom = false
+    const fiber = await read({ send: (events) => void sent.push(...events), hasRoom: () => hasRoom })
+    const member = await follow(key("member"))
+    await member.has("ready")
+    for (const name of ["One", "Two", "Three"]) {
+      await rename(R1, name)
+      await member.has("range", { name })
+    }
+    expect(sent.map(({ event }) => event)).toEqual(["ready"])
+    hasRoom = true
+    await vi.waitFor(() => expect(sent.length).toBeGreaterThan(1))
+    expect(sent.slice(1)).toEqual([expect.objectContaining({ event: "range", data: expect.objectContaining({ name: "Three" }) })])
+    await Effect.runPromise(Fiber.interrupt(fiber))
+  })
+
+  it("goes on for the others when the stream of one reader breaks", async () => {
+    let sent = 0
+    const broken = await read({
+      send: () => {
+        if (++sent > 1) throw new Error("broken")
+      },
+      hasRoom: () => true,
+    })
+    const member = await follow(key("member"))
+    await member.has("ready")
+    await rename(R1, "One")
+    expect(Exit.isFailure(await Effect.runPromise(Fiber.await(broken)))).toBe(true)
+    await rename(R1, "Two")
+    await member.has("range", { name: "Two" })
   })
 })

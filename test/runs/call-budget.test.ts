@@ -1,16 +1,10 @@
 import { commitTo } from "@rangewright/adapter-memory"
-import { type HandlerRequest, operations, type Operation, type ServerSentEvent } from "@rangewright/application"
-import {
-  type BlueprintId,
-  type Fault,
-  type GroupName,
-  type RecordId,
-  type SourceId,
-  userPasswordContext,
-} from "@rangewright/domain"
+import { type HandlerRequest, operations, type Operation, type ServerSentEvents } from "@rangewright/application"
+import { type BlueprintId, type GroupName, type RecordId, type SourceId, userPasswordContext } from "@rangewright/domain"
 import { Blueprints, ContentFetcher, Groups, Machines, Ranges, SecretStore, Sources, Users } from "@rangewright/ports"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import * as Exit from "effect/Exit"
 import { readFileSync } from "node:fs"
 import { beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { makespanCase, makespanSeeds } from "../../bench/makespan-generator.ts"
@@ -152,13 +146,13 @@ describe("an API read", () => {
 
   /** Reads the handler's whole answer; of an endless one, the beginning. */
   const answer = (operation: Operation): Promise<void> => {
-    const read = Effect.flatMap(operation.handle(request), (answered) =>
-      Stream.isStream(answered)
-        ? Stream.runDrain(
-            Stream.take(answered as Stream.Stream<ServerSentEvent, Fault>, operation.id === "streamEvents" ? 1 : Infinity),
-          )
-        : Effect.void,
-    )
+    const begun = Deferred.makeUnsafe<void>()
+    const reader = { send: () => Deferred.doneUnsafe(begun, Exit.void), hasRoom: () => true, room: Effect.void }
+    const read = Effect.flatMap(operation.handle(request), (answered) => {
+      if (operation.output.type !== "events") return Effect.void
+      const events = (answered as ServerSentEvents)(reader)
+      return operation.id === "streamEvents" ? Effect.raceFirst(events, Deferred.await(begun)) : events
+    })
     return lab.run(failing.has(operation.id) ? Effect.asVoid(Effect.flip(read)) : read)
   }
 

@@ -7,7 +7,7 @@ import {
   type JsonOrDownload,
   type Operation,
   type Page,
-  type ServerSentEvent,
+  type ServerSentEvents,
   type SocketSession,
 } from "@rangewright/application"
 import { senderOf, type Fault } from "@rangewright/domain"
@@ -15,7 +15,6 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
 import type { Context, Middleware } from "koa"
 import type { IncomingMessage } from "node:http"
 import { headersFor } from "./common-headers.ts"
@@ -25,7 +24,7 @@ import { answerWith } from "./encode/answer.ts"
 import { nameQuery } from "./decode/names.ts"
 import { replyOf } from "./encode/compressed.ts"
 import { sendDownload } from "./encode/download.ts"
-import { sendEvents } from "./encode/event-stream.ts"
+import { eventSender } from "./encode/event-stream.ts"
 import { checkUpgrade, serveSocket, type Upgrade } from "./encode/socket.ts"
 import { callerGone, exitOf, exitUnlessGone, type OpenStreams } from "./exit-of.ts"
 import type { HttpOptions } from "./options.ts"
@@ -143,6 +142,7 @@ export const operationHandler = (
     output.type === "events" || output.type === "download" || output.type === "socket"
       ? undefined
       : answerWith(output, replyOf(operation))
+  const sendEvents = output.type === "events" ? eventSender(output.schema, options, streams) : undefined
   return async (ctx, next) => {
     // a HEAD must change nothing, so GETs that change something do not answer it
     if (operation.mutates && ctx.method === "HEAD") return next()
@@ -174,11 +174,10 @@ export const operationHandler = (
       const ended = await serveSocket(ctx.req, ctx.res, upgrade, output.protocol, session, options, streams)
       return Exit.isFailure(ended) ? tellOfDefect(state, ended.cause as Cause.Cause<Fault>, options.observer) : undefined
     }
-    if (output.type !== "events") return answer?.(ctx, exit.value)
+    if (sendEvents === undefined) return answer?.(ctx, exit.value)
     replyStream(ctx, eventStreamHeaders)
     if (ctx.method === "HEAD") return void ctx.res.end()
-    const events = exit.value as Stream.Stream<ServerSentEvent, Fault>
-    const ended = await sendEvents(ctx.res, events, output.schema, state.requestId, options, streams)
+    const ended = await sendEvents(ctx.res, exit.value as ServerSentEvents, state.requestId)
     if (Exit.isFailure(ended)) tellOfDefect(state, ended.cause, options.observer)
   }
 }

@@ -1,4 +1,4 @@
-import { CallerGone, operation, type Operation } from "@rangewright/application"
+import { CallerGone, eventsOfStream, operation, type Operation } from "@rangewright/application"
 import { Conflict } from "@rangewright/domain"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -377,13 +377,17 @@ export const events = operation({
     const some = Stream.map(Stream.range(first, 3), event)
     switch (path.end) {
       case "ends":
-        return Effect.succeed(some)
+        return Effect.succeed(eventsOfStream(some))
       case "fails":
-        return Effect.succeed(Stream.concat(some, Stream.fail(new Conflict({ what: "Cannot go on: it is over" }))))
+        return Effect.succeed(
+          eventsOfStream(Stream.concat(some, Stream.fail(new Conflict({ what: "Cannot go on: it is over" })))),
+        )
       case "waits":
-        return Effect.succeed(Stream.concat(some, Stream.never))
+        return Effect.succeed(eventsOfStream(Stream.concat(some, Stream.never)))
       case "floods":
-        return Effect.succeed(Stream.map(Stream.range(1, 100_000), (n) => ({ ...event(n), data: { n, pad: "x".repeat(4096) } })))
+        return Effect.succeed(
+          eventsOfStream(Stream.map(Stream.range(1, 100_000), (n) => ({ ...event(n), data: { n, pad: "x".repeat(4096) } }))),
+        )
     }
   },
 })

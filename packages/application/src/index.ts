@@ -32,6 +32,7 @@ export { limitedLibraryLayer } from "./disk/limited-library.ts"
 export { CallerGone, whileAwaited } from "./operation/caller-gone.ts"
 export { longWork, Requester, turnsOfUsers } from "./operation/long-work.ts"
 export * from "./operation/operation.ts"
+export * from "./operation/server-sent-event.ts"
 // for serving web sockets: the HTTP adapter does not depend on the ports
 export { byteChannel, type ByteChannel } from "@rangewright/ports"
 export * from "./operations/index.ts"

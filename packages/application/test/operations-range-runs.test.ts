@@ -1,8 +1,7 @@
 import { type Plan, type Range, type User, type Vmid, wholeDeploy } from "@rangewright/domain"
-import { type ServerSentEvent } from "@rangewright/application"
+import { type ServerSentEvent, type ServerSentEvents } from "@rangewright/application"
 import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp } from "./support/app.ts"
 import { stepOf } from "./support/scripted-runs.ts"
@@ -316,11 +315,13 @@ describe("removing", () => {
 
 describe("runs", () => {
   const events = async (runID: string, lastEventId?: string) => {
-    const stream = (await app.call("streamRunEvents", ada, {
+    const sendTo = (await app.call("streamRunEvents", ada, {
       path: { runID },
       ...(lastEventId === undefined ? {} : { lastEventId }),
-    })) as Stream.Stream<ServerSentEvent>
-    return app.run(Stream.runCollect(stream))
+    })) as ServerSentEvents
+    const sent: ServerSentEvent[] = []
+    await app.run(sendTo({ send: (some) => void sent.push(...some), hasRoom: () => true, room: Effect.void }))
+    return sent
   }
 
   it("are visible to those who may use the range, and to administrators", async () => {

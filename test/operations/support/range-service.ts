@@ -23,7 +23,7 @@ import {
   packagesRun,
   rangeEngineLayer,
   runPlannerLayer,
-  type ServerSentEvent,
+  type ServerSentEvents,
   Settings,
   type SettingsShape,
   sourceContentsLayer,
@@ -35,7 +35,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
-import * as Stream from "effect/Stream"
 import { labSettings, makeCompany } from "../../runs/support/lab.ts"
 
 /** The operations on the real engine and planner, over the memory world and its clock: everything a range goes through. */
@@ -122,8 +121,8 @@ export const makeRangeService = (settings: SettingsShape = labSettings, packages
     )
   /** Waits for the end of a run and returns it. */
   const end = async (user: User, runID: string): Promise<unknown> => {
-    const events = (await call("streamRunEvents", user, { path: { runID } })) as Stream.Stream<ServerSentEvent>
-    await Effect.runPromise(Stream.runDrain(events))
+    const events = (await call("streamRunEvents", user, { path: { runID } })) as ServerSentEvents
+    await Effect.runPromise(events({ send: () => undefined, hasRoom: () => true, room: Effect.void }))
     return call("getRun", user, { path: { runID } })
   }
   /** Deploys the range, waits for the end of the run and returns it. */

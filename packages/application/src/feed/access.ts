@@ -68,7 +68,9 @@ export const sightOf = Effect.fnUntraced(function* (
     if (accessType === "Direct" || !ranges.has(rangeId)) ranges.set(rangeId, accessType === "Direct" ? "Direct" : "Group")
   const groupStore = yield* Groups
   const groups = new Set((yield* groupStore.memberships(user.id)).map(({ group }) => group.name))
-  return { user: current, ranges, groups, text: JSON.stringify([current.isAdmin, [...ranges], [...groups]]), revision }
+  const text = JSON.stringify([current.isAdmin, [...ranges], [...groups]])
+  // keeps the old objects if it can: with many followers they are old, and only a full collection would free them
+  return before?.text === text ? { ...before, user: current, revision } : { user: current, ranges, groups, text, revision }
 })
 
 /** The things that the user may see, by the same rules as reads. */

@@ -1,25 +1,26 @@
+import type { Fault } from "@rangewright/domain"
 import { CredentialHasher, Groups, Ranges, RunJournal, Sessions, Users } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
-import * as Stream from "effect/Stream"
-import type { ServerSentEvent } from "../operation/server-sent-event.ts"
+import type { EventReader, ServerSentEvent } from "../operation/server-sent-event.ts"
 import { recent } from "../sign-in/recent.ts"
 import type { LiveData } from "../wire/live-event.ts"
-import { noticeObject } from "../wire/notice.ts"
-import { runSummary } from "../wire/run.ts"
 import { cameWith, type Sight, sightOf, visible } from "./access.ts"
 import { EventFeed, type Follower } from "./event-feed.ts"
+import { dataOf, goneData } from "./live-data.ts"
 import { aboutOf, type Change, changesOf, makeLook, type Picture, type Seen } from "./look.ts"
 import { streamsOfUsers } from "./streams-of-users.ts"
 
 /** Milliseconds between two checks for changes while anybody follows; also the shortest time between two events about one thing. */
 const lookEvery = 250
-/** Most milliseconds between two checks of rights. */
-const rightsEvery = 1_000
+/** The number of these checks from one check of everybody's rights to the next. */
+const looksPerRightsCheck = 4
+/** Followers whose rights are read at the same time. */
+const readAtOnce = 16
 /** Changes that are kept for returning clients. */
 const mostKept = 10_000
 /** Streams of one user in one process: each tab of a page may have one. */
@@ -31,46 +32,33 @@ interface Entry extends Change {
   readonly seq: number
 }
 
-const dataOf = (seen: Seen, { ranges }: Sight): LiveData => {
-  switch (seen.kind) {
-    case "range": {
-      const { id, number, name, state } = seen.range
-      const accessType = ranges.get(id)
-      return {
-        rangeID: id,
-        rangeNumber: number,
-        ...(accessType === undefined ? {} : { accessType }),
-        name,
-        rangeState: state,
-      }
-    }
-    case "machine": {
-      const { rangeId, vmid, name, power, address, isRouter, cpus, memoryMiB, missingSince } = seen.machine
-      return {
-        rangeID: rangeId,
-        proxmoxID: vmid,
-        name: name ?? "",
-        poweredOn: power === "running",
-        ip: address ?? "null",
-        isRouter,
-        cpu: cpus,
-        ram: Math.floor(memoryMiB / 1024),
-        ...(missingSince === undefined ? {} : { missingSince: missingSince.toISOString() }),
-      }
-    }
-    case "notice":
-      return noticeObject(seen.notice)
-    case "run":
-      return { ...runSummary(seen.run), runID: seen.run.id, lastEventID: seen.run.lastSeq }
-  }
+/** An entry as readers are told of it. */
+interface News {
+  readonly thing: Seen
+  readonly eventFor: (sight: Sight) => ServerSentEvent
 }
 
-const goneData = (seen: Seen): LiveData =>
-  seen.kind === "notice"
-    ? { groupName: seen.notice.group, removed: true }
-    : seen.kind === "machine"
-      ? { rangeID: seen.machine.rangeId, proxmoxID: seen.machine.vmid, removed: true }
-      : { rangeID: aboutOf(seen).rangeId ?? "", removed: true }
+const noNews = { since: 0, upTo: 0, news: [] as readonly News[] }
+
+/** A follower whose stream has begun. */
+interface Following {
+  readonly follower: Follower
+  readonly reader: EventReader
+  readonly who: string
+  readonly credentials: string | undefined
+  sight: Sight
+  /** The last change that the reader was told of. */
+  at: number
+  readonly end: (exit: Exit.Exit<void, Fault>) => void
+}
+
+/** The adapter renders each value once, so these cost a reader nothing. */
+const notes = {
+  ready: { event: "ready", data: { reason: "the stream begins here" } },
+  forgotten: { event: "reset", data: { reason: "the events since then are no longer available" } },
+  tooMuch: { event: "reset", data: { reason: "too much has changed to report" } },
+  otherRights: { event: "reset", data: { reason: "your rights have changed" } },
+} as const satisfies Record<string, { readonly event: "ready" | "reset"; readonly data: LiveData }>
 
 const isOfRange = (seen: Seen, rangeIds: ReadonlySet<string>): boolean =>
   seen.kind !== "run" && rangeIds.has(aboutOf(seen).rangeId ?? "")
@@ -82,50 +70,32 @@ const make = Effect.gen(function* () {
   /** Different in each process: event IDs of another process are not valid here. */
   const epoch = hasher.randomText(10)
   const kept: Entry[] = []
-  const limited = streamsOfUsers(mostOfUser, "One stream is enough for a browser; close the others.")
+  const streams = streamsOfUsers(mostOfUser, "One stream is enough for a browser; close the others.")
   /** What users could see, and since which change. */
   const sights = recent<string, { readonly text: string; readonly since: number }>(mostUsers)
   const followed = Latch.makeUnsafe()
-  /** One latch per stream; opened when there may be something to send, and when rights are to be checked. */
-  const waiting = new Set<Latch.Latch>()
-  const wake = (): void => {
-    for (const latch of waiting) latch.openUnsafe()
-  }
+  const followings = new Set<Following>()
   const turn = Semaphore.makeUnsafe(1)
   let picture: Picture | undefined
   let seq = 0
-  let open = 0
+  /** Whether the last check succeeded, and the next one follows it soon. */
+  let isCurrent = false
 
   /** Checks once; the first time there is nothing to compare with. */
-  const observe = turn.withPermit(
-    Effect.gen(function* () {
-      const now = yield* look
-      const changes = picture === undefined ? [] : changesOf(picture, now)
-      picture = now
-      for (const change of changes) kept.push({ ...change, seq: ++seq })
-      if (kept.length > mostKept) kept.splice(0, kept.length - mostKept)
-      if (changes.length > 0) wake()
-    }),
-  )
-  yield* Effect.forkScoped(
-    Effect.forever(
-      followed.await.pipe(Effect.andThen(Effect.ignore(observe, { log: "Warn" })), Effect.andThen(Effect.sleep(lookEvery))),
-    ),
-  )
-  /** Incremented when rights are to be checked. One clock for all: a timer and a fiber per stream cost more than the rest of it. */
-  let beat = 0
-  const strike = Effect.sync(() => {
-    beat++
-    wake()
+  const observe = Effect.gen(function* () {
+    isCurrent = false
+    const now = yield* look
+    const changes = picture === undefined ? [] : changesOf(picture, now)
+    picture = now
+    for (const change of changes) kept.push({ ...change, seq: ++seq })
+    if (kept.length > mostKept) kept.splice(0, kept.length - mostKept)
+    isCurrent = true
   })
-  yield* Effect.forkScoped(Effect.forever(followed.await.pipe(Effect.andThen(Effect.sleep(rightsEvery)), Effect.andThen(strike))))
+  const observeInTurn = turn.withPermit(observe)
+  const observeIfNobodyDoes = turn.withPermit(Effect.suspend(() => (isCurrent ? Effect.void : observe)))
 
   const eventId = (at: number): string => `${epoch}-${at}`
-  const note = (event: "ready" | "reset", reason: string, at: number): ServerSentEvent => ({
-    id: eventId(at),
-    event,
-    data: { reason },
-  })
+  const note = (which: keyof typeof notes, at: number): ServerSentEvent => ({ id: eventId(at), ...notes[which] })
 
   /** The change after which a reader continues; undefined: the changes since then are no longer known. */
   const resumedAt = (lastEventId: string | undefined): number | undefined => {
@@ -135,14 +105,6 @@ const make = Effect.gen(function* () {
   }
   const isKept = (at: number): boolean => at >= (kept[0]?.seq ?? seq + 1) - 1
 
-  const entered = Effect.sync(() => {
-    open++
-    followed.openUnsafe()
-  })
-  const left = Effect.sync(() => {
-    if (--open === 0) followed.closeUnsafe()
-  })
-
   /** Remembers what the user can see; true when that differs from after change `at`. */
   const saw = (who: string, { text }: Sight, at: number): boolean => {
     const before = sights.get(who)
@@ -151,17 +113,34 @@ const make = Effect.gen(function* () {
     return differs || before.since > at
   }
 
-  /** The events for these changes: the newest of each thing. */
-  const told = Effect.fnUntraced(function* (entries: readonly Entry[], sight: Sight, { wanted }: Follower) {
-    const newest = new Map(entries.map((entry) => [entry.key, entry]))
-    const all = [...newest.values()].toSorted((a, b) => a.seq - b.seq)
-    const seen = all.flatMap(({ now, before }) => now ?? before ?? []).filter((each) => wanted(aboutOf(each)))
-    const may = new Set(yield* visible(sight, seen))
-    return all.flatMap(({ seq: at, now, before }): ServerSentEvent[] => {
-      const thing = now ?? before
-      if (thing === undefined || !may.has(thing)) return []
-      return [{ id: eventId(at), event: thing.kind, data: now === undefined ? goneData(thing) : dataOf(now, sight) }]
-    })
+  const newsOf = ({ seq: at, now, before }: Entry): readonly News[] => {
+    const thing = now ?? before
+    if (thing === undefined) return []
+    const event = (data: LiveData): ServerSentEvent => ({ id: eventId(at), event: thing.kind, data })
+    if (now?.kind === "range") return [{ thing, eventFor: (sight) => event(dataOf(now, sight)) }]
+    const same = event(now === undefined ? goneData(thing) : dataOf(now))
+    return [{ thing, eventFor: () => same }]
+  }
+
+  let newest = noNews
+  /** The newest change of each thing after change `since`; made once for all readers of a round who know as much. */
+  const newsSince = (since: number): readonly News[] => {
+    if (newest.since === since && newest.upTo === seq) return newest.news
+    const entries = new Map(kept.filter((entry) => entry.seq > since).map((entry) => [entry.key, entry]))
+    const news = [...entries.values()].toSorted((a, b) => a.seq - b.seq).flatMap(newsOf)
+    newest = { since, upTo: seq, news }
+    return news
+  }
+
+  /** The events for these changes that the follower wants and may see. */
+  const told = Effect.fnUntraced(function* (news: readonly News[], sight: Sight, { wanted }: Follower) {
+    const may = new Set(
+      yield* visible(
+        sight,
+        news.map(({ thing }) => thing).filter((thing) => wanted(aboutOf(thing))),
+      ),
+    )
+    return news.filter(({ thing }) => may.has(thing)).map(({ eventFor }) => eventFor(sight))
   })
 
   /** The events for a change of rights: lost ranges and groups, and new ones with their machines and notices. */
@@ -189,89 +168,91 @@ const make = Effect.gen(function* () {
     ]
   }
 
-  const pages = Effect.fnUntraced(function* (follower: Follower) {
+  /** Sends a reader what has happened since; ends the stream when nothing may be seen any more. */
+  const tell = Effect.fnUntraced(function* (following: Following) {
+    const { follower, reader, who, credentials, sight: before, at: since } = following
+    const current = yield* sightOf(follower, credentials, before)
+    if (current === undefined) return following.end(Exit.void)
+    const upTo = seq
+    following.sight = current
+    following.at = upTo
+    if (!isKept(since)) return reader.send([note("tooMuch", upTo)])
+    const isAnother = current.text !== before.text
+    if (isAnother) saw(who, current, upTo)
+    // an administrator sees entirely different things
+    if (current.user.isAdmin !== before.user.isAdmin) return reader.send([note("otherRights", upTo)])
+    const events = [
+      ...(yield* told(newsSince(since), current, follower)),
+      ...(isAnother ? turned(before, current, follower, upTo) : []),
+    ]
+    if (events.length > 0) reader.send(events)
+  })
+
+  const tellOrEnd = (following: Following) =>
+    Effect.catchCause(tell(following), (cause) => Effect.sync(() => following.end(Exit.failCause(cause))))
+
+  let looks = 0
+  /** One loop for all: a timer and a loop for each stream cost more than the rest of it. */
+  const round = Effect.gen(function* () {
+    if (streams.open() === 0) {
+      isCurrent = false
+      followed.closeUnsafe()
+      yield* followed.await
+    }
+    yield* Effect.ignoreCause(observeInTurn, { log: "Warn" })
+    const checksRights = ++looks % looksPerRightsCheck === 0
+    // a reader without room is told later, and holds no memory meanwhile
+    const due = [...followings].filter(({ at, reader }) => (checksRights || at < seq) && reader.hasRoom())
+    yield* Effect.forEach(due, tellOrEnd, { concurrency: readAtOnce, discard: true })
+    newest = noNews
+    yield* Effect.sleep(lookEvery)
+  })
+  yield* Effect.forkScoped(Effect.forever(round))
+
+  /** Sends the first event; undefined if nothing may be seen. */
+  const begin = Effect.fnUntraced(function* (follower: Follower, reader: EventReader) {
+    yield* followed.open
+    // what exists when the stream begins is not a change
+    yield* observeIfNobodyDoes
     const { caller, user } = follower
     // a client without an ID yet may send an empty one
     const lastEventId = follower.lastEventId === "" ? undefined : follower.lastEventId
     const who = `${caller.recordId} ${user.recordId}`
-    const latch = Latch.makeUnsafe()
     const credentials = yield* cameWith(follower)
-    const first = yield* sightOf(follower, credentials)
-    let cursor = resumedAt(lastEventId)
-    const changed = first !== undefined && saw(who, first, cursor ?? seq)
-    const begin =
-      lastEventId === undefined
-        ? note("ready", "the stream begins here", seq)
-        : cursor === undefined || changed
-          ? note("reset", "the events since then are no longer available", seq)
-          : undefined
-    if (begin !== undefined) cursor = seq
-    let at = cursor ?? seq
-    let sight = first
-    let lookedAt = beat
-    waiting.add(latch)
-
-    /** Waits for the next events. Ends when nothing may be seen any more. */
-    const next = Effect.gen(function* () {
-      for (;;) {
-        yield* latch.close
-        const before = sight
-        if (before === undefined) return undefined
-        if (seq > at || beat !== lookedAt) {
-          lookedAt = beat
-          const current = yield* sightOf(follower, credentials, before)
-          sight = current
-          if (current === undefined) return undefined
-          if (!isKept(at)) {
-            at = seq
-            return [note("reset", "too much has changed to report", at)]
-          }
-          const upTo = seq
-          const since = at
-          const isAnother = current.text !== before.text
-          if (isAnother) saw(who, current, upTo)
-          // an administrator sees entirely different things
-          if (current.user.isAdmin !== before.user.isAdmin) {
-            at = upTo
-            return [note("reset", "your rights have changed", at)]
-          }
-          const events = [
-            ...(yield* told(
-              kept.filter((entry) => entry.seq > since && entry.seq <= upTo),
-              current,
-              follower,
-            )),
-            ...(isAnother ? turned(before, current, follower, upTo) : []),
-          ]
-          at = upTo
-          if (events.length > 0) return events
-        }
-        yield* latch.await
-      }
-    })
-
-    type Page = readonly [readonly ServerSentEvent[], Option.Option<boolean>]
-    const page = (isFirst: boolean): Effect.Effect<Page, Effect.Error<typeof next>, Effect.Services<typeof next>> =>
-      isFirst && begin !== undefined
-        ? Effect.succeed([[begin], Option.some(false)])
-        : Effect.map(next, (events): Page => (events === undefined ? [[], Option.none()] : [events, Option.some(false)]))
-    return Stream.paginate(true, page).pipe(Stream.ensuring(Effect.sync(() => void waiting.delete(latch))))
+    const sight = yield* sightOf(follower, credentials)
+    if (sight === undefined) return undefined
+    const cursor = resumedAt(lastEventId)
+    const changed = saw(who, sight, cursor ?? seq)
+    const resumes = cursor !== undefined && !changed
+    if (lastEventId === undefined) reader.send([note("ready", seq)])
+    else if (!resumes) reader.send([note("forgotten", seq)])
+    return { follower, reader, who, credentials, sight, at: resumes ? cursor : seq }
   })
 
+  const followOn = (begun: Omit<Following, "end">): Effect.Effect<void, Fault> =>
+    Effect.callback((resume) => {
+      const leave = () => void followings.delete(following)
+      const following: Following = {
+        ...begun,
+        end: (exit) => {
+          leave()
+          resume(exit)
+        },
+      }
+      followings.add(following)
+      return Effect.sync(leave)
+    })
+
   const follow: EventFeed["Service"]["follow"] = (follower) =>
-    limited(
-      follower.caller.id,
-      Stream.unwrap(
-        Effect.gen(function* () {
-          yield* Effect.acquireRelease(entered, () => left)
-          // what exists when the stream begins is not a change
-          yield* observe
-          return yield* pages(follower)
-        }),
-      ).pipe(Stream.provideContext(services)),
+    streams.limited(follower.caller.id, (reader) =>
+      // replaces the context: the union of two is a new map of everything for each stream
+      Effect.flatMap(
+        Effect.updateContext(begin(follower, reader), () => services),
+        (begun) => (begun === undefined ? Effect.void : followOn(begun)),
+      ),
     )
 
-  return EventFeed.of({ follow, open: () => open })
+  return EventFeed.of({ follow, open: streams.open })
 })
 
 /** One check of the store serves all followers in this process: changes by other processes are seen like its own. */

@@ -1,8 +1,7 @@
 import type { Fault, Session, User } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
-import type { ServerSentEvent } from "../operation/server-sent-event.ts"
+import type { ServerSentEvents } from "../operation/server-sent-event.ts"
 import type { Wanted } from "./topics.ts"
 
 /** A follower of the feed, and what they want. */
@@ -23,7 +22,7 @@ export class EventFeed extends Context.Service<
      * Ends with the session, and when the credentials are replaced or one of the users is removed. Fails when the user has too many
      * streams.
      */
-    readonly follow: (follower: Follower) => Effect.Effect<Stream.Stream<ServerSentEvent, Fault>, Fault>
+    readonly follow: (follower: Follower) => Effect.Effect<ServerSentEvents, Fault>
     /** The number of followers. */
     readonly open: () => number
   }

@@ -4,12 +4,11 @@ import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { HandlerServices } from "../services.ts"
 import type { RequestMeta } from "./request-meta.ts"
-import type { ServerSentEvent } from "./server-sent-event.ts"
+import type { ServerSentEvents } from "./server-sent-event.ts"
 import type { SocketSession } from "./socket.ts"
 import { type Base, type OwnStatuses, type Statuses, statusesOf, type Target } from "./statuses.ts"
 
 export type { Page, RequestMeta } from "./request-meta.ts"
-export type { ServerSentEvent } from "./server-sent-event.ts"
 export type { SocketEnd, SocketSession } from "./socket.ts"
 export type { Base, Statuses, Target } from "./statuses.ts"
 
@@ -110,7 +109,7 @@ export type OutputSpec =
   | { readonly type: "download"; readonly contentType: string }
   /** The handler returns `ZipEntry[]`. */
   | { readonly type: "zip"; readonly filename: string }
-  /** The handler returns a stream of `ServerSentEvent`. */
+  /** The handler returns `ServerSentEvents`. */
   | { readonly type: "events"; readonly schema: WireSchema }
   /**
    * A web socket: the handler returns a `SocketSession`. It is opened with this subprotocol, or with none when the client asks for none.
@@ -268,7 +267,7 @@ type ResultOf<O extends OutputSpec> = O extends {
                     ? Download
                     : O extends { readonly type: "socket" }
                       ? SocketSession
-                      : Stream.Stream<ServerSentEvent, Fault>
+                      : ServerSentEvents
 
 /** The declaration of an operation, with its handler. Everything else is derived from it: route, decoding, OpenAPI, access tests. */
 export interface Declaration<

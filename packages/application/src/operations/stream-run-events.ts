@@ -9,6 +9,7 @@ import { cameWith, type Reader, readerNow } from "../feed/access.ts"
 import { streamsOfUsers } from "../feed/streams-of-users.ts"
 import { longRead, Requester } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
+import { eventsOfStream } from "../operation/server-sent-event.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { RunEventObject, runEventObject } from "../wire/run-event.ts"
@@ -19,7 +20,7 @@ const seqOf = (lastEventId: string | undefined): number =>
   lastEventId !== undefined && /^\d{1,15}$/u.test(lastEventId) ? Number(lastEventId) : 0
 
 /** A script may follow the deploys of a whole class. */
-const limited = streamsOfUsers(128, "Close streams that you no longer read; GET /events reports all runs in one stream.")
+const { limited } = streamsOfUsers(128, "Close streams that you no longer read; GET /events reports all runs in one stream.")
 
 /** Milliseconds between two checks of the reader's rights. */
 const rightsEvery = 2_000
@@ -77,6 +78,6 @@ export const streamRunEvents = operation({
         Stream.provideService(Requester, yield* Requester),
         Stream.interruptWhen(Effect.provideContext(refused, yield* Effect.context<Needs>())),
       )
-      return yield* limited(caller.id, events)
+      return yield* limited(caller.id, eventsOfStream(events))
     }),
 })
