@@ -57,6 +57,7 @@ export const envelope = (options: HttpOptions, isStopping: () => boolean): Middl
       query: readQuery(""),
       operation: undefined,
       uploads: undefined,
+      ended: undefined,
     }
     ctx.state = state
     try {
@@ -71,13 +72,16 @@ export const envelope = (options: HttpOptions, isStopping: () => boolean): Middl
       answerThrown(ctx, cause, state, options)
     }
     discardRest(ctx)
-    options.observer.answered({
-      requestId,
-      method: ctx.method,
-      path: ctx.path,
-      operation: state.operation,
-      status: ctx.res.statusCode,
-      milliseconds: performance.now() - started,
-    })
+    const report = () =>
+      options.observer.answered({
+        requestId,
+        method: ctx.method,
+        path: ctx.path,
+        operation: state.operation,
+        status: ctx.res.statusCode,
+        milliseconds: performance.now() - started,
+      })
+    if (state.ended === undefined) report()
+    else void state.ended.catch((cause: unknown) => answerThrown(ctx, cause, state, options)).then(report)
   }
 }

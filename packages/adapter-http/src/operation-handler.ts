@@ -177,7 +177,9 @@ export const operationHandler = (
     if (sendEvents === undefined) return answer?.(ctx, exit.value)
     replyStream(ctx, eventStreamHeaders)
     if (ctx.method === "HEAD") return void ctx.res.end()
-    const ended = await sendEvents(ctx.res, exit.value as ServerSentEvents, state.requestId)
-    if (Exit.isFailure(ended)) tellOfDefect(state, ended.cause, options.observer)
+    // the middleware does not wait: its promises, and what they hold, would stay in memory as long as the stream is open
+    state.ended = sendEvents(ctx.res, exit.value as ServerSentEvents, state.requestId).then((ended) => {
+      if (Exit.isFailure(ended)) tellOfDefect(state, ended.cause, options.observer)
+    })
   }
 }

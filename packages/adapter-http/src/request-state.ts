@@ -17,6 +17,8 @@ export interface RequestState {
   operation: string | undefined
   /** Holds the uploaded files of the request; closed once it is answered. */
   uploads: Scope.Closeable | undefined
+  /** Settles with the end of an answer that the middleware does not wait for. */
+  ended: Promise<void> | undefined
 }
 
 const process = randomBytes(6).toString("hex")
