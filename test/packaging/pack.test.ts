@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -10,6 +10,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const artifacts = join(root, "artifacts")
 const minutes = 60_000
 let project: string
+/** Has other versions of Node and TypeScript. */
+let programs: string
 
 const examples = readdirSync(join(root, "examples/embed")).filter((file) => file.endsWith(".ts"))
 /** Serves until it is told to stop, with packages that need the service's version of Node. */
@@ -25,7 +27,7 @@ const run = (program: string, args: readonly string[], cwd: string): string =>
 
 /** The compiler's messages on a project; empty if it compiles. */
 const compile = (compiler: string, file: string): string =>
-  spawnSync(process.execPath, [join(project, "node_modules", compiler, "bin/tsc"), "-p", file], {
+  spawnSync(process.execPath, [join(compiler, "bin/tsc"), "-p", file], {
     cwd: project,
     encoding: "utf8",
   }).stdout
@@ -34,7 +36,21 @@ const compile = (compiler: string, file: string): string =>
 const pinned = (name: string): string =>
   (JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")) as { version: string }).version
 
+/** Installed by pnpm, which unpacks them once for all runs. */
+const installPrograms = (): void => {
+  programs = mkdtempSync(join(tmpdir(), "rangewright-programs-"))
+  const otherNodes = Object.entries(nodes).map(([major, version]) => [
+    `node${major}`,
+    `npm:node-linux-${process.arch}@${version}`,
+  ])
+  const dependencies = { ...Object.fromEntries(otherNodes), "older-typescript": `npm:typescript@${olderCompiler}` }
+  writeFileSync(join(programs, "package.json"), JSON.stringify({ name: "programs", private: true, dependencies }))
+  const options = ["--prefer-offline", "--ignore-scripts", "--reporter=append-only"]
+  run("sh", ["tools/run.sh", "pnpm", "--dir", programs, "install", ...options], root)
+}
+
 beforeAll(() => {
+  installPrograms()
   project = mkdtempSync(join(tmpdir(), "rangewright-outside-"))
   rmSync(artifacts, { recursive: true, force: true })
   run("sh", ["tools/run.sh", "pack"], root)
@@ -42,10 +58,6 @@ beforeAll(() => {
     (name) => [`@rangewright/${name}`, `file:${join(artifacts, `rangewright-${name}-0.1.0.tgz`)}`] as const,
   )
   const ours = Object.fromEntries(tarballs)
-  const otherNodes = Object.entries(nodes).map(([major, version]) => [
-    `node${major}`,
-    `npm:node-linux-${process.arch}@${version}`,
-  ])
   writeFileSync(
     join(project, "package.json"),
     JSON.stringify({
@@ -53,12 +65,7 @@ beforeAll(() => {
       private: true,
       type: "module",
       dependencies: { ...ours, effect: pinned("effect") },
-      devDependencies: {
-        ...Object.fromEntries(otherNodes),
-        typescript: pinned("typescript"),
-        "older-typescript": `npm:typescript@${olderCompiler}`,
-        "@types/node": pinned("@types/node"),
-      },
+      devDependencies: { "@types/node": pinned("@types/node") },
       overrides: Object.fromEntries(tarballs.map(([name]) => [name, `$${name}`])),
     }),
   )
@@ -89,7 +96,9 @@ beforeAll(() => {
   run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], project)
 }, 10 * minutes)
 
-afterAll(() => rmSync(project, { recursive: true, force: true }))
+afterAll(() => {
+  for (const folder of [project, programs]) rmSync(folder, { recursive: true, force: true })
+})
 
 test.each([
   ["TypeScript 7", "typescript", "tsconfig.json"],
@@ -99,32 +108,41 @@ test.each([
   "with %s the examples and every library compile in an outside project with all types checked (%s, %s)",
   { timeout: 2 * minutes },
   (_, name, file) => {
-    expect(compile(name, file)).toBe("")
+    expect(compile(join(name === "typescript" ? root : programs, "node_modules", name), file)).toBe("")
   },
 )
 
 test("the code of each README compiles", { timeout: 2 * minutes }, () => {
   expect(readdirSync(join(project, "readme")).length).toBe(libraries().length)
-  expect(compile("typescript", "tsconfig.readme.json")).toBe("")
+  expect(compile(join(root, "node_modules/typescript"), "tsconfig.readme.json")).toBe("")
 })
 
-test.each(["20", "22", String(process.versions.node.split(".")[0])])(
-  "every example runs on Node %s",
-  { timeout: 2 * minutes },
-  (major) => {
-    const other = join(project, "node_modules", `node${major}`, "bin/node")
-    const node = existsSync(other) ? other : process.execPath
-    expect(run(node, ["--version"], project)).toMatch(new RegExp(`^v${major}\\.`, "u"))
-    const printed = new Map(
-      examples
-        .filter((example) => example !== service)
-        .map((example) => [example, run(node, [join("out", example.replace(/\.ts$/u, ".js"))], project)]),
-    )
-    expect([...printed].filter(([, text]) => text.trim() === "")).toEqual([])
-    expect(printed.get("plan-a-range.ts")).toContain("Plan for range LAB")
-    expect(printed.get("read-a-catalog.ts")).toMatch(/not_installed/u)
-  },
-)
+const compiled = (example: string): string => `./out/${example.replace(/\.ts$/u, ".js")}`
+const expectPrinted = (printed: ReadonlyMap<string, string>): void => {
+  expect([...printed].filter(([, text]) => text.trim() === "")).toEqual([])
+  expect(printed.get("plan-a-range.ts")).toContain("Plan for range LAB")
+  expect(printed.get("read-a-catalog.ts")).toMatch(/not_installed/u)
+}
+const finishing = examples.filter((example) => example !== service)
+
+test("every example runs on the service's version of Node", { timeout: 2 * minutes }, () => {
+  expectPrinted(new Map(finishing.map((example) => [example, run(process.execPath, [compiled(example)], project)])))
+})
+
+// one after another in one process, which loads the libraries once
+test.each(Object.keys(nodes))("every example runs on Node %s", { timeout: 2 * minutes }, (major) => {
+  const node = join(programs, "node_modules", `node${major}`, "bin/node")
+  expect(run(node, ["--version"], project)).toMatch(new RegExp(`^v${major}\\.`, "u"))
+  const mark = "=== the next example ===\n"
+  const all = join(project, "every-example.mjs")
+  writeFileSync(
+    all,
+    finishing.map((example) => `process.stdout.write(${JSON.stringify(mark)})\nawait import("${compiled(example)}")\n`).join(""),
+  )
+  const texts = run(node, [all], project).split(mark).slice(1)
+  expect(texts).toHaveLength(finishing.length)
+  expectPrinted(new Map(finishing.map((example, n) => [example, texts[n] ?? ""])))
+})
 
 test("a service of another program serves the whole API beside its own routes, until it is told to stop", async () => {
   const data = mkdtempSync(join(project, "data-"))
