@@ -83,7 +83,8 @@ const snapshotOfFile = (file: string): (() => Promise<void>) => {
       "select name from before.sqlite_master where type = 'table' and name not in ('schema_migrations', 'sqlite_sequence')",
     )
     .all()
-    .map(({ name }) => {
+    .map((table) => {
+      const name = String(table["name"])
       const [now, then] = [`select * from main."${name}"`, `select * from before."${name}"`]
       return {
         differs: database.prepare(`select exists (${now} except ${then}) or exists (${then} except ${now}) as yes`),

@@ -26,11 +26,14 @@ const run = (program: string, args: readonly string[], cwd: string): string =>
   execFileSync(program, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 5 * minutes })
 
 /** The compiler's messages on a project; empty if it compiles. */
-const compile = (compiler: string, file: string): string =>
-  spawnSync(process.execPath, [join(compiler, "bin/tsc"), "-p", file], {
+const compile = (compiler: string, file: string): string => {
+  const { stdout, stderr } = spawnSync(process.execPath, [join(compiler, "bin/tsc"), "-p", file], {
     cwd: project,
     encoding: "utf8",
-  }).stdout
+  })
+  // a compiler that is not there says so on the other stream
+  return stdout + stderr
+}
 
 /** The version that the workspace pins. */
 const pinned = (name: string): string =>
