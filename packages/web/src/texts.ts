@@ -324,7 +324,8 @@ export const t = {
   plan: {
     title: "Plan",
     nothing: "Nothing to do: the range matches its configuration.",
-    summary: (parts: readonly string[]) => `A deploy would ${listed(parts)}.`,
+    summary: (parts: readonly string[], takes: string) =>
+      parts.length === 0 ? `A deploy ${takes}` : `A deploy would ${listed(parts)}. It ${takes}`,
     verbs: {
       create: (n: number) => `create ${n}`,
       change: (n: number) => `change ${n}`,
@@ -332,7 +333,8 @@ export const t = {
       remove: (n: number) => `remove ${n}`,
     },
     kinds: { create: "Create", change: "Change", replace: "Replace", remove: "Remove", keep: "Keep", none: "Unchanged" },
-    takes: (text: string, steps: number, known = false) => `${steps} steps, about ${text}${known ? ", from earlier runs" : ""}.`,
+    takes: (text: string, steps: number, known = false) =>
+      `takes ${steps === 1 ? "1 step" : `${steps} steps`} and about ${text}${known ? ", from earlier runs" : ""}.`,
     deploy: "Deploy this",
     again: "Plan again",
     replaces: "Replacing or removing a machine deletes its disks.",

@@ -10,5 +10,5 @@ export const planSummary = (plan: Plan): string => {
     return count === 0 ? [] : [t.plan.verbs[kind](count)]
   })
   const takes = t.plan.takes(duration(plan.estimateSeconds), plan.steps.length, plan.fromEarlierRuns)
-  return parts.length === 0 ? takes : `${t.plan.summary(parts)} ${takes}`
+  return t.plan.summary(parts, takes)
 }
