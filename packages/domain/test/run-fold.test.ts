@@ -184,7 +184,7 @@ describe("the end of a run", () => {
   it("names each failed step with its reason and how many were not run", () => {
     expect(concludeRun(foldRun(entriesOf(events)))).toEqual({
       status: "failure",
-      message: "1 of 3 steps failed: Do a:m1: Cannot clone: disk full; 1 steps were not run",
+      message: "1 of 3 steps failed: Do a:m1: Cannot clone: disk full; 1 step was not run",
     })
   })
 

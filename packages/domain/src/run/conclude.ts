@@ -34,7 +34,7 @@ export const concludeRun = (state: RunState): Conclusion => {
     ...(state.cancelRequested ? ["the run was aborted"] : []),
     ...(failed === 0 ? [] : [`${failed} of ${total} steps failed: ${named.slice(0, namedAtMost).join("; ")}`]),
     ...(named.length > namedAtMost ? [`and ${named.length - namedAtMost} more`] : []),
-    ...(skipped === 0 ? [] : [`${skipped} steps were not run`]),
+    ...(skipped === 0 ? [] : [skipped === 1 ? "1 step was not run" : `${skipped} steps were not run`]),
   ]
   return { status, message: parts.join("; ") }
 }
