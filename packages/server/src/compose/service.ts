@@ -140,7 +140,9 @@ export const startService = async (config: Config): Promise<RunningService> => {
     const rootKey = await runtime.runPromise(ensureRootKey(folder.path, { shared: config.databaseUrl !== undefined }))
     tellOfRootKey(log, rootKey, rootKeyFile(folder.path))
     if (hypervisor.kind === "simulator")
-      log.warn("no hypervisor is configured: running on the built-in simulator, where nothing real happens")
+      log.warn(
+        `${config.hypervisor === "auto" ? "no hypervisor is configured: " : ""}running on the built-in simulator, where nothing real happens`,
+      )
     // it runs another program, so nothing waits for it
     runtime.runFork(tellWhatIsMissing(log))
     const tls = await certificateOf(config, folder)
