@@ -24,8 +24,8 @@ const invite = (userID: string, session: Session | undefined, now: Date) =>
     // it would set the password without the current one
     if (user.id === session?.userId)
       return yield* new Conflict({
-        what: `${user.id} cannot be invited by ${user.id} with a session`,
-        hint: "Set your password with POST /user/credentials, or ask another administrator.",
+        what: `${user.id} cannot be invited: with a session, administrators cannot invite themselves`,
+        hint: "Change your password with the current one (POST /user/credentials), or ask another administrator.",
       })
     const subject = { userId: user.id, recordId: user.recordId, tokenKey: secrets.tokenKey }
     return {
