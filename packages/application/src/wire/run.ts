@@ -100,8 +100,8 @@ export const RunObject = Schema.Struct({
     /** Estimate of the seconds until its end; not a promise. */
     remainingSeconds: Schema.optionalKey(Schema.Number),
     /**
-     * The same in words, with what it is based on: `about 12 min left, from earlier runs`, `about 12 min left, a first guess`, or `longer
-     * than usual`. Absent when nothing can be said.
+     * The same in words, with what it is based on: `about 12 min left, from earlier runs`, `about 12 min left, a first guess`, `longer than
+     * usual` or `longer than first guessed`. Absent when nothing can be said.
      */
     remaining: Schema.optionalKey(Schema.String),
   }),
