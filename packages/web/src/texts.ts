@@ -427,6 +427,7 @@ export const t = {
     toLog: "Show it in the log",
     waits: "The run waits",
     critical: "on the critical path",
+    expectedLegend: "Expected",
     criticalLegend: "Critical path: decides when the run ends",
     steps: (done: number, total: number) => `${done} of ${total} steps`,
     skipped: (count: number) => `${count} skipped`,

@@ -74,7 +74,15 @@ const BarView = ({ bar, x, top }: { readonly bar: Bar; readonly x: Scale; readon
   )
 }
 
-const Legend = ({ hasCritical, hasPauses }: { readonly hasCritical: boolean; readonly hasPauses: boolean }) => (
+const Legend = ({
+  hasCritical,
+  hasExpected,
+  hasPauses,
+}: {
+  readonly hasCritical: boolean
+  readonly hasExpected: boolean
+  readonly hasPauses: boolean
+}) => (
   <p class="legend">
     {(["settled", "started", "failed", "skipped"] as const).map((phase) => (
       <span key={phase}>
@@ -82,6 +90,12 @@ const Legend = ({ hasCritical, hasPauses }: { readonly hasCritical: boolean; rea
         {t.phase[phase]}
       </span>
     ))}
+    {hasExpected ? (
+      <span>
+        <span class="swatch ghost" />
+        {t.run.expectedLegend}
+      </span>
+    ) : null}
     {hasPauses ? (
       <span>
         <span class="swatch pause" />
@@ -140,9 +154,12 @@ export const TimelineView = ({ run, now }: { readonly run: Run; readonly now: nu
           {ticks(seconds).map((at) => (
             <g key={at} class="tick">
               <path d={`M${x(at)} 20V${y}`} />
-              <text x={x(at)} y="12">
-                {duration(at)}
-              </text>
+              {/* the edge would cut off the last one */}
+              {x(at) + duration(at).length * 6.5 > width.value ? null : (
+                <text x={x(at)} y="12">
+                  {duration(at)}
+                </text>
+              )}
             </g>
           ))}
           {rows.map(({ lane, begin, height }, index) => (
@@ -151,7 +168,7 @@ export const TimelineView = ({ run, now }: { readonly run: Run; readonly now: nu
               <text class="lane" x="8" y={begin + pad + barHeight / 2}>
                 {(() => {
                   const name = lane.name === undefined ? t.run.common : plain(shortName(run.rangeID ?? "", lane.name))
-                  const most = Math.floor((labelWidth - 12) / 7.3)
+                  const most = Math.floor((labelWidth - 18) / 7.3)
                   return name.length > most ? `${name.slice(0, most - 1)}…` : name
                 })()}
               </text>
@@ -168,7 +185,11 @@ export const TimelineView = ({ run, now }: { readonly run: Run; readonly now: nu
           ))}
         </svg>
       )}
-      <Legend hasCritical={hasCritical} hasPauses={pauses.length > 0 || lanes.some((lane) => lane.pauses.length > 0)} />
+      <Legend
+        hasCritical={hasCritical}
+        hasExpected={lanes.some(({ bars }) => bars.some(({ to, expected = 0 }) => expected > to))}
+        hasPauses={pauses.length > 0 || lanes.some((lane) => lane.pauses.length > 0)}
+      />
     </div>
   )
 }
