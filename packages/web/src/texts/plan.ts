@@ -6,6 +6,6 @@ export const plan = {
   limit: "Only these machines",
   tags: "Only these parts",
   roles: "Only these roles",
-  force: "Even in testing mode",
+  force: "Run all stages again, even in testing mode",
   draft: "You have changed the configuration and not saved it: this plan is without your changes.",
 } as const
