@@ -140,9 +140,15 @@ describe("the names under which durations are remembered", () => {
     const config = labConfig()
     model.apply(planned(inputFor(model, config)))
     const input = inputFor(model, config, { force: true })
-    const again = Result.getOrThrow(planDeploy({ ...input, world: { ...input.world, ...everybodys } }))
-    expect(stepOf(again, "role:LAB-web:shop").timedAs).toBe("again role shop")
-    expect(stepOf(again, "primary-dc:LAB-dc").timedAs).toBe("again primary-dc windows")
+    const again = (durations: Durations) =>
+      Result.getOrThrow(planDeploy({ ...input, world: { ...input.world, ...everybodys, durations } }))
+    expect(stepOf(again(new Map()), "primary-dc:LAB-dc").timedAs).toBe("again primary-dc windows")
+    const timedAs = "again role shop"
+    expect(stepOf(again(new Map()), "role:LAB-web:shop")).toMatchObject({ timedAs, estimate: 120 })
+    // until it was done again, it is expected to take as long as the first time
+    const first = new Map([["role shop", 10]])
+    expect(stepOf(again(first), "role:LAB-web:shop")).toMatchObject({ timedAs, estimate: 10, learned: true })
+    expect(stepOf(again(new Map([...first, [timedAs, 4]])), "role:LAB-web:shop").estimate).toBe(4)
     const updates = Result.getOrThrow(
       planUpdateWindows({ range: input.range, config, world: input.world, machines: "all", guestsLeftOut: false }),
     )

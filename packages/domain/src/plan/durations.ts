@@ -28,10 +28,15 @@ interface Kind {
 const nameOf = (work: string, { isOwn = false, isAgain = false }: Kind): string =>
   `${isOwn ? own : ""}${isAgain ? again : ""}${work}`
 
-/** What is expected of work: its duration in earlier runs, or else this guess. */
-export const expected = ({ durations }: Pick<PlanWorld, "durations">, timedAs: string, guess: number): Expected => {
+/** What is expected of work: its duration in earlier runs, else that of work with the other name, or else this guess. */
+export const expected = (
+  { durations }: Pick<PlanWorld, "durations">,
+  timedAs: string,
+  guess: number,
+  otherwise: string = timedAs,
+): Expected => {
   if (timedAs.length > longestName) return { estimate: guess }
-  const learned = durations?.get(timedAs)
+  const learned = durations?.get(timedAs) ?? durations?.get(otherwise)
   return learned === undefined ? { estimate: guess, timedAs } : { estimate: learned, timedAs, learned: true }
 }
 
@@ -56,10 +61,10 @@ export const expectedStage = (
   },
 ): Expected => {
   const work =
-    role !== undefined
-      ? nameOf(`role ${role}`, { isAgain, isOwn: world.ownRoles?.has(role) !== false })
-      : nameOf(stage === "chocolatey" ? `${stage} ${Math.min(items, mostItems)}` : `${stage} ${os}`, { isAgain })
-  return expected(world, work, stageSeconds(stage, os, items))
+    role !== undefined ? `role ${role}` : stage === "chocolatey" ? `${stage} ${Math.min(items, mostItems)}` : `${stage} ${os}`
+  const isOwn = role !== undefined && world.ownRoles?.has(role) !== false
+  // until it was done again, the first time says more than a guess
+  return expected(world, nameOf(work, { isAgain, isOwn }), stageSeconds(stage, os, items), nameOf(work, { isOwn }))
 }
 
 /** What is expected of the first boot of a clone of a template, or of a later one (`isAgain`). */
