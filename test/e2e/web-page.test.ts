@@ -251,6 +251,7 @@ describe.skipIf(noBrowser !== undefined)(
       await card.getByText("ask an administrator for an invitation, or").waitFor()
       await submit(password)
       await page.waitForURL("**/ui/login?next=*")
+      await page.getByText("Your password was changed. Sign in with the new one.").waitFor()
       const again = await fetch(`${service.url}/ui/session`, {
         method: "POST",
         headers: { "content-type": "application/json", "x-rangewright": "1", "sec-fetch-site": "same-origin" },

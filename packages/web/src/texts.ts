@@ -66,6 +66,7 @@ export const t = {
   },
   signIn: {
     title: "Sign in",
+    passwordChanged: "Your password was changed. Sign in with the new one.",
     user: "Email or user ID",
     password: "Password",
     key: "API key",

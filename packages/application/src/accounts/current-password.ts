@@ -5,7 +5,7 @@ import { SignIns } from "../sign-in/sign-ins.ts"
 import { isPasswordOf } from "./is-password-of.ts"
 
 const hint =
-  "Enter the current one (currentPassword). If you do not know it, ask an administrator for an invitation, or set the password with your API key."
+  "Enter the current one. If you do not know it, ask an administrator for an invitation, or set the password with your API key."
 
 /** Fails unless this is the user's password, before it is replaced. Guessing is as slow as at sign-in. */
 export const requireCurrentPassword = Effect.fnUntraced(function* (

@@ -15,8 +15,6 @@ import { hypervisorAway } from "../wire/statuses.ts"
 
 /** What the caller should know of a plan, a line each. */
 const tellOf = (plan: Plan | undefined): readonly string[] => [
-  // such as a deploy of a role that no machine has
-  ...(plan?.steps.length === 0 ? ["Nothing to do."] : []),
   ...keptTexts(plan?.kept),
   ...leftOutTexts(plan),
   ...noteTexts(plan),
@@ -78,7 +76,9 @@ export const deployRange = operation({
       }
       const run = yield* engine.start(rangeRequest(range, request), user.id).pipe(tellTemplates(user))
       const begins = run.blockedBy === undefined ? "" : `; it begins automatically when run ${run.blockedBy} has ended`
-      const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...tellOf(run.plan)].join("\n")
+      // such as a deploy of a role that no machine has
+      const idle = run.plan?.steps.length === 0 ? ["Nothing to do."] : []
+      const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...idle, ...tellOf(run.plan)].join("\n")
       return { result, runID: run.id }
     }),
 })

@@ -64,8 +64,8 @@ const isMadeOf = (letters: string, words: ReadonlySet<string>): boolean => {
  */
 export const passwordProblem = (password: string, own: readonly string[]): string | undefined => {
   const length = utf8Length(password)
-  if (length < 8) return `the password has ${length} bytes, at least 8 are needed`
-  if (length > 64) return `the password has ${length} bytes, at most 64 are allowed`
+  if (length < 8) return `the password has ${length} of at least 8 bytes`
+  if (length > 64) return `the password has ${length} bytes, and at most 64 are allowed`
   // oxlint-disable-next-line no-control-regex -- exactly the control characters are meant
   if (/[\u0000-\u001f\u007f]/u.test(password)) return "the password contains control characters"
   if (new Set(password.toLowerCase()).size < 4 || isSequence(password))

@@ -14,14 +14,20 @@ let leaving = false
 /** Whether this page shows what must not be lost. */
 let held = false
 
-const leave = (): void => {
+/** Why the user has to sign in again, if the page that follows should say it. */
+type Because = "password"
+
+const leave = (because?: Because): void => {
   const { pathname, search } = location
   if (held || leaving || pathname === login) return
   leaving = true
   // the browser lets people stay on a page with unsaved changes; the next message or refusal leads away again
   setTimeout(() => (leaving = false), 1_000)
-  const next = pathname === "/ui/" ? "" : `?next=${encodeURIComponent(`${pathname}${search}`)}`
-  location.replace(`${login}${next}`)
+  const told = new URLSearchParams({
+    ...(pathname === "/ui/" ? {} : { next: `${pathname}${search}` }),
+    ...(because === undefined ? {} : { because }),
+  })
+  location.replace(told.size === 0 ? login : `${login}?${told}`)
 }
 
 /** Starts listening to other tabs. */
@@ -40,12 +46,12 @@ export const startSession = (): void => {
 
 export const mayBeSignedIn = (): boolean => localStorage.getItem(kept) !== null
 
-export const signedOut = (): void => {
+export const signedOut = (because?: Because): void => {
   // the next refusal after `release` says it again
   if (held) return
   localStorage.removeItem(kept)
   channel?.postMessage("over")
-  leave()
+  leave(because)
 }
 
 export const signedIn = (next: string | undefined): void => {

@@ -41,6 +41,7 @@ const Password = () => {
       const body = { proxmoxPassword, currentPassword: text("current") }
       const { result } = await change<{ readonly result: string }>("POST", "/user/credentials", {}, body)
       form.reset()
+      signedOut("password")
       return result
     })
   }

@@ -2,7 +2,7 @@
 export const plan = {
   part: "Only a part…",
   partText:
-    "Machines by name or pattern, such as *-dc*, separated by colons. Parts by their tags, such as network or windows, and roles, separated by commas. Everything else stays as it is.",
+    "Machines by name or pattern, such as *-dc*, separated by colons. Parts by their tags, such as network or windows, and roles, separated by commas. Other machines, parts and roles are left out.",
   limit: "Only these machines",
   tags: "Only these parts",
   roles: "Only these roles",
