@@ -4,9 +4,9 @@ import type { GuestOs, GuestStage } from "./action.ts"
 export type Durations = ReadonlyMap<string, number>
 
 /**
- * How long a step is expected to take, in seconds, before this installation has done one like it, and how many may run at once. All figures of the planner are here. They are round
- * figures for a mid-range server with SSDs and finished templates; a plan uses them to say how long it will take and which step is worth
- * starting first, never to decide what is done.
+ * How long a step is expected to take, in seconds, before this installation has done one like it, and how many may run at once. All figures
+ * of the planner are here. They are round figures for a mid-range server with SSDs and finished templates; a plan uses them to say how long
+ * it will take and which step is worth starting first, never to decide what is done.
  */
 export const timing = {
   /** A pool is one record in the cluster's file system. */
