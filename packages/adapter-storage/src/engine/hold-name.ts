@@ -13,8 +13,10 @@ const doing = "hold the name of this process"
 /** The first of the two numbers that name these locks among PostgreSQL's advisory locks; the second is the hash of the name. */
 const namesOfProcesses = 721_463_390
 
-/** Seconds between two checks that the connection which holds the name still lives. */
-const lookEverySeconds = 15
+/** Seconds between two checks that the connection which holds the name still lives: until then another process could take the name. */
+const lookEverySeconds = 5
+/** Seconds before a lost name is taken again. */
+const againSeconds = 1
 
 const asFault = <A>(asked: Effect.Effect<A, QueryFailed>) => Effect.mapError(asked, ({ cause }) => storageFault(doing, cause))
 
@@ -51,7 +53,7 @@ export const holdName = (name: string): Effect.Effect<boolean, StorageFault, Dat
       const again = hold.pipe(
         Effect.scoped,
         Effect.catch((fault) => Deferred.fail(first, fault)),
-        Effect.andThen(Effect.sleep(lookEverySeconds * 1000)),
+        Effect.andThen(Effect.sleep(againSeconds * 1000)),
       )
       const holder = yield* Effect.forkScoped(Effect.forever(again))
       const isOurs = yield* Deferred.await(first)
