@@ -18,6 +18,9 @@ const lookEverySeconds = 5
 /** Seconds before a lost name is taken again. */
 const againSeconds = 1
 
+const takenMeanwhile =
+  "While this service was not connected to the database, another one took its name: both now continue each other's runs. If the data folder of one is a copy of the other's, restart this service: it then uses another name."
+
 const asFault = <A>(asked: Effect.Effect<A, QueryFailed>) => Effect.mapError(asked, ({ cause }) => storageFault(doing, cause))
 
 const isFree = ({ db }: Connection, name: string) =>
@@ -41,10 +44,13 @@ export const holdName = (name: string): Effect.Effect<boolean, StorageFault, Dat
     if (database.engine === "sqlite") return Effect.succeed(true)
     return Effect.gen(function* () {
       const first = yield* Deferred.make<boolean, StorageFault>()
+      let isTaken = false
       const hold = Effect.gen(function* () {
         const connection = yield* Effect.acquireRelease(database.read(doing, connect), ({ release }) => Effect.sync(release))
         const free = yield* asFault(isFree(connection, name))
-        yield* Deferred.succeed(first, free)
+        const isFirst = yield* Deferred.succeed(first, free)
+        if (!free && !isFirst && !isTaken) yield* Effect.logWarning(takenMeanwhile)
+        isTaken = !free
         if (!free) return
         yield* Effect.addFinalizer(() => giveBack(connection, name))
         const look = asFault(query(() => sql`select 1`.execute(connection.db)))
