@@ -15,9 +15,9 @@ export class StepDurations extends Context.Service<
     /** What is known of everybody's work, and of the work that is this user's own (`isOwnWork`). */
     readonly known: (userId: UserId) => Effect.Effect<Durations, StorageFault>
     /**
-     * Adds what one run of this user taught: seconds by name, each merged with what is known (`learnedFrom`). Of too many names, those that
-     * were not added to for the longest time are forgotten. What is the user's own goes with the user, and is not kept for one who does not
-     * exist.
+     * Adds what one run of this user taught: seconds by name, each merged with what is known (`learnedFrom`). Beyond the limits, the
+     * names that were updated longest ago are dropped. What is the user's own is removed with the user, and is not stored for a user who does
+     * not exist.
      */
     readonly learn: (userId: UserId, lessons: ReadonlyMap<string, number>) => Effect.Effect<void, StorageFault>
   }

@@ -17,17 +17,21 @@ let held = false
 /** Why the user has to sign in again, if the page that follows should say it. */
 type Because = "password"
 
+/** Not in the address, which anybody may have written. */
+const keptBecause = "rangewright-signed-out"
+
+/** Whether this tab was signed out because of a new password, and nobody has signed in since. */
+export const hasNewPassword = (): boolean => sessionStorage.getItem(keptBecause) === "password"
+
 const leave = (because?: Because): void => {
   const { pathname, search } = location
   if (held || leaving || pathname === login) return
   leaving = true
   // the browser lets people stay on a page with unsaved changes; the next message or refusal leads away again
   setTimeout(() => (leaving = false), 1_000)
-  const told = new URLSearchParams({
-    ...(pathname === "/ui/" ? {} : { next: `${pathname}${search}` }),
-    ...(because === undefined ? {} : { because }),
-  })
-  location.replace(told.size === 0 ? login : `${login}?${told}`)
+  if (because !== undefined) sessionStorage.setItem(keptBecause, because)
+  const next = pathname === "/ui/" ? "" : `?next=${encodeURIComponent(`${pathname}${search}`)}`
+  location.replace(`${login}${next}`)
 }
 
 /** Starts listening to other tabs. */
@@ -56,6 +60,7 @@ export const signedOut = (because?: Because): void => {
 
 export const signedIn = (next: string | undefined): void => {
   localStorage.setItem(kept, "yes")
+  sessionStorage.removeItem(keptBecause)
   channel?.postMessage("begun")
   location.replace(ownPath(next) ?? "/ui/")
 }

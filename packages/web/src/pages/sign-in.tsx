@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { ask } from "../api/client.ts"
-import { signedIn } from "../api/session.ts"
+import { signedIn, hasNewPassword } from "../api/session.ts"
 import { Field, Outcome, State, useDoing } from "../parts/parts.tsx"
 import { place } from "../router.ts"
 import { submitted } from "../parts/form.ts"
@@ -47,7 +47,7 @@ export const SignIn = () => {
         <p class="muted">
           {t.product} · {t.signIn.intro}
         </p>
-        {place.value.query.get("because") === "password" ? <State tone="ok">{t.signIn.passwordChanged}</State> : null}
+        {hasNewPassword() ? <State tone="ok">{t.signIn.passwordChanged}</State> : null}
         {byKey.value ? (
           <Field key="key" label={t.signIn.key}>
             {(ids) => <input {...ids} name="apiKey" type="password" autocomplete="off" required spellcheck={false} />}
