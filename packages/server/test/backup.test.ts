@@ -13,7 +13,6 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
-  watch,
   writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
@@ -146,22 +145,13 @@ describe("a backup", () => {
 
   test("killed after any change of a folder, it leaves no file or a complete one, and cleans up the next time", async () => {
     const site = await used()
-    let killed = 0
-    for (let changes = 1; ; changes += 2) {
-      const watched = watch(folder.data)
-      const run = folder.command(["backup", copy()])
-      let seen = 0
-      watched.on("change", () => {
-        if (++seen === changes) run.kill()
-      })
-      const { status } = await run.ended
-      watched.close()
-      if (existsSync(copy())) await readHead(copy())
-      if (status === 0) break
+    for (const change of await folder.momentsOf(["backup", copy()])) {
       rmSync(copy(), { force: true })
-      killed++
+      await folder.killedAfter(change, ["backup", copy()])
+      if (existsSync(copy())) await readHead(copy())
     }
-    expect(killed).toBeGreaterThan(3)
+    rmSync(copy(), { force: true })
+    expect(await backup()).toMatchObject({ status: 0 })
     expect(readdirSync(folder.data).filter((name) => name.includes("partial"))).toEqual([])
     expect(await restore(["--secret-key", keyFile()])).toMatchObject({ status: 0 })
     await expectWhole(site)
@@ -234,26 +224,18 @@ describe("a restore onto an empty folder", () => {
     const site = await used()
     await backup()
     const outcomes = { nothing: 0, whole: 0 }
-    for (let changes = 1; ; changes++) {
+    const command = ["restore", copy(), "--secret-key", keyFile()]
+    for (const change of await folder.momentsOf(command, bare())) {
       rmSync(folder.path("bare"), { recursive: true, force: true })
-      mkdirSync(folder.path("bare"))
-      const watched = watch(folder.path("bare"))
-      const run = folder.command(["restore", copy(), "--secret-key", keyFile()], bare())
-      let seen = 0
-      watched.on("change", () => {
-        if (++seen === changes) run.kill()
-      })
-      const { status } = await run.ended
-      watched.close()
+      await folder.killedAfter(change, command, bare())
       // where nothing is, this one does it all; where all is, it is refused
-      const again = status === 0 ? { status: 0 } : await restore(["--secret-key", keyFile()])
+      const again = await restore(["--secret-key", keyFile()])
       if (again.status === 0) outcomes.nothing++
       else {
         expect(again).toMatchObject({ output: expect.stringContaining("it is in use") })
         outcomes.whole++
       }
       await expectWhole(site)
-      if (status === 0) break
     }
     expect(outcomes.nothing).toBeGreaterThan(3)
     expect(outcomes.whole).toBeGreaterThan(3)

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { onTestFinished } from "vitest"
 import { type RunningService, startService } from "../src/compose/service.ts"
@@ -53,8 +53,28 @@ export const makeFolder = () => {
     },
     /** Runs a command on the folder, as a process of its own. */
     command: (args: readonly string[], more: Environment = {}) => runCommand(args, environmentOf(more)),
+    /** Runs a command to its end; the changes of files at which it is to be killed: every rename, and some of the others. */
+    momentsOf: async (args: readonly string[], more: Environment = {}): Promise<readonly number[]> => {
+      const file = join(mkdtempSync(join(tmpdir(), "rangewright-changes-")), "changes")
+      onTestFinished(() => rmSync(dirname(file), { recursive: true, force: true }))
+      const { status, output } = await runCommand(args, environmentOf({ ...more, ...noting, CHANGES_FILE: file })).ended
+      if (status !== 0) throw new Error(output)
+      const changes = readFileSync(file, "utf8").trim().split("\n")
+      const pace = Math.ceil(changes.length / 12)
+      return [...changes.keys()]
+        .filter((index) => index % pace === 0 || changes[index]?.startsWith("rename"))
+        .map((index) => index + 1)
+    },
+    /** Runs a command, and kills it right after its nth change of a file. */
+    killedAfter: async (change: number, args: readonly string[], more: Environment = {}): Promise<void> => {
+      const { status, output } = await runCommand(args, environmentOf({ ...more, ...noting, KILL_AFTER: String(change) })).ended
+      if (status !== undefined) throw new Error(`It ended with ${status} before change ${change}: ${output}`)
+    },
   }
 }
+
+/** The command notes its changes of files, and may be killed at one. */
+const noting = { NODE_OPTIONS: `--import ${new URL("kill-at-change.mjs", import.meta.url).href}` }
 
 const main = fileURLToPath(new URL("../dist/bundle/main.js", import.meta.url))
 
