@@ -196,17 +196,19 @@ describe("a deploy after machines left the configuration or changed their templa
     await service.end(ada, ((await call("listRuns", { query: {} })) as readonly { readonly id: string }[])[0]?.id ?? "")
     const cannot = `Cannot resume run ${runID} of range LAB: `
     const hint = expect.stringContaining(`POST /runs/${runID}/resume with dryRun`)
-    await expect(call("resumeRun", { path: { runID }, body: { confirm: plan.confirm } })).rejects.toMatchObject({
-      kind: "conflict",
-      message: `${cannot}the plan has changed since it was confirmed`,
-      hint,
-    })
+    for (const dryRun of [{}, { dryRun: true }]) {
+      await expect(call("resumeRun", { path: { runID }, body: { ...dryRun, confirm: plan.confirm } })).rejects.toMatchObject({
+        kind: "conflict",
+        message: `${cannot}the plan has changed since it was confirmed`,
+        hint,
+      })
+      await expect(call("resumeRun", { path: { runID }, body: { ...dryRun, confirm: "nonsense" } })).rejects.toMatchObject({
+        kind: "invalid",
+        message: `${cannot}confirm does not come from a plan`,
+        hint,
+      })
+    }
     expect(names()).toContain("LAB-kali")
-    await expect(call("resumeRun", { path: { runID }, body: { confirm: "nonsense" } })).rejects.toMatchObject({
-      kind: "invalid",
-      message: `${cannot}confirm does not come from a plan`,
-      hint,
-    })
     // nor is the plan of anything but a deploy
     service.lab.world.fault = ({ action }) => (action?.kind === "delete" ? { when: "before", reason: "failed" } : undefined)
     await call("deleteRangeVMs").catch(() => undefined)

@@ -42,6 +42,7 @@ describe("the command line", () => {
     ["--log-file x", "did you mean one of the configuration keys log_level, log_format?"],
     ["--token x", "proxmox_token_id, proxmox_token_secret, galaxy_token, subscription_token?"],
     ["--admin-prot 1", "did you mean the configuration key admin_port (RANGEWRIGHT_ADMIN_PORT)?"],
+    ["--prot 1", "did you mean the configuration key port (RANGEWRIGHT_PORT)?"],
     ["--conf x.yml", "did you mean --config?"],
     ["--config-file x.yml", "did you mean --config?"],
   ])("%s is told with the option or the configuration key that was meant", (line, told) => {

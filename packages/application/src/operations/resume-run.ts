@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
-import { restoreRequest, storeRequest } from "../run/request.ts"
+import { restoreRequest, type RunRequest, storeRequest } from "../run/request.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { confirmationOf, readConfirmation } from "../range/confirmed-plan.ts"
 import { RunPlanner } from "../run/planner.ts"
@@ -40,10 +40,9 @@ const resumption = Effect.fnUntraced(function* ({ id }: RunRecord) {
 })
 
 /** What the resumed run would do; starts nothing. */
-const rest = Effect.fnUntraced(function* (run: RunRecord, user: User) {
+const rest = Effect.fnUntraced(function* (run: RunRecord, user: User, request: RunRequest | undefined) {
   const planner = yield* RunPlanner
   const ranges = yield* Ranges
-  const { request } = yield* resumption(run)
   const rangeId = rangeOf(run)
   const range = rangeId === undefined ? undefined : yield* ranges.find(rangeId)
   if (range === undefined || request === undefined)
@@ -113,8 +112,9 @@ export const resumeRun = operation({
       const engine = yield* RunEngine
       const run = yield* findRun(path.runID, user)
       yield* requireSameConfiguration(run)
-      if (query.dryRun === true || body?.dryRun === true) return yield* rest(run, user)
-      const next = yield* engine.start(yield* resuming(run, body?.confirm ?? query.confirm), user.id)
+      const asked = yield* resuming(run, body?.confirm ?? query.confirm)
+      if (query.dryRun === true || body?.dryRun === true) return yield* rest(run, user, restoreRequest(asked.options))
+      const next = yield* engine.start(asked, user.id)
       return { result: `Run ${run.id} of ${subjectText(run.subject)} resumed as run ${next.id}`, runID: next.id }
     }),
 })

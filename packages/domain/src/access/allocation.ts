@@ -76,7 +76,12 @@ export const allocateRangeNumber = (
   const reserved = new Set(range.reservedNumbers)
   const { from, to } = rangeNumberSpan
   const refuse = (why: string) =>
-    Result.fail(new RangeExists({ what: `Cannot create range ${range.id} with number ${range.number}: ${why}` }))
+    Result.fail(
+      new RangeExists({
+        what: `Cannot create range ${range.id} with number ${range.number}: ${why}`,
+        hint: "Choose another number, or send none to get the lowest free one.",
+      }),
+    )
   if (range.number !== undefined) {
     if (!Number.isInteger(range.number) || range.number < from || range.number > to)
       return refuse(`numbers go from ${from} to ${to}`)

@@ -79,10 +79,7 @@ export class DefaultRangeNotFound extends defineFault(
 export class RangeExists extends defineFault(
   "RangeExists",
   "conflict",
-  (f: { readonly what: string; readonly hint?: string }) => ({
-    message: f.what,
-    ...(f.hint === undefined ? {} : { hint: f.hint }),
-  }),
+  ({ what, hint = "Choose another range ID." }: { readonly what: string; readonly hint?: string }) => ({ message: what, hint }),
 ) {}
 
 export class GroupNotFound extends defineFault("GroupNotFound", "not-found", (f: { readonly group: string }) => ({

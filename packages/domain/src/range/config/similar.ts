@@ -1,6 +1,6 @@
 const mostAway = 2
 
-/** The one of `names` that was most likely meant: at most two letters away, and not by replacing most of the word. */
+/** The one of `names` that was most likely meant: at most two slips of the keyboard away, and not by replacing most of the word. */
 export const similar = (typed: string, names: ReadonlyArray<string>): string | undefined => {
   if (typed.length > 40) return undefined
   const lower = typed.toLowerCase()
@@ -14,15 +14,18 @@ export const similar = (typed: string, names: ReadonlyArray<string>): string | u
   return best?.name
 }
 
-/** Levenshtein: letters added, removed or replaced. */
+/** Letters added, removed or replaced, and neighbors that changed places. */
 const distance = (a: string, b: string): number => {
+  let before: readonly number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i]
     for (let j = 1; j <= b.length; j += 1) {
       const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? (before[j - 2] ?? 0) + 1 : replaced
+      next.push(Math.min(replaced, swapped, (next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1))
     }
+    before = row
     row = next
   }
   return row[b.length] ?? a.length
