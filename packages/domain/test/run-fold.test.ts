@@ -7,6 +7,7 @@ import {
   macOf,
   openFold,
   progressOf,
+  expectedSecondsIn,
   rangeStateAfter,
   rangeStateDuring,
   type RunEvent,
@@ -144,7 +145,9 @@ describe("the progress of a run", () => {
       { seq: 6, at: secondOf(22), event: { type: "StepSettled" as const, key: "a:m1", facts: {} } },
     ]
     // a:m1 took 20 s in place of 10: b:m1 will take 20 too, and c:m2 80 of which 19 have passed
-    expect(progressOf(foldRun(entries), secondOf(22)).remainingSeconds).toBe(61)
+    const state = foldRun(entries)
+    expect(progressOf(state, secondOf(22)).remainingSeconds).toBe(61)
+    expect([...state.steps.values()].map(expectedSecondsIn(state))).toEqual([20, 20, 80])
   })
 
   it("takes waiting for a scarce resource into account", () => {

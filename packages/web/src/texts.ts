@@ -128,11 +128,11 @@ export const t = {
     DEPLOYING: "Working",
     SUCCESS: "Ready",
     ERROR: "Failed",
-    ABORTED: "Stopped early",
+    ABORTED: "Stopped",
     DESTROYING: "Being removed",
     DESTROYED: "Removed",
   },
-  runStatus: { running: "Running", success: "Done", partial: "Done in part", failure: "Failed", aborted: "Cancelled" },
+  runStatus: { running: "Running", success: "Done", partial: "Done in part", failure: "Failed", aborted: "Stopped" },
   phase: {
     planned: "Waiting",
     started: "Running",
@@ -446,7 +446,7 @@ export const t = {
       success: "Succeeded.",
       partial: "Some steps failed.",
       failure: "Failed.",
-      aborted: "Cancelled.",
+      aborted: "Stopped.",
     },
   },
   log: {

@@ -479,6 +479,8 @@ describe("the timeline", () => {
     const going = step("a", 0, 0, { estimateSeconds: 60, phase: "started", endedAt: undefined })
     const { seconds, lanes } = timelineOf(runOf([going], { status: "running", endedAt: undefined }), 5_000)
     expect([seconds, lanes[0]?.bars[0]?.expected, lanes[0]?.bars[0]?.to]).toEqual([60, 60, 5])
+    const slow = timelineOf(runOf([{ ...going, expectedSeconds: 90 }], { status: "running", endedAt: undefined }), 5_000)
+    expect(slow.lanes[0]?.bars[0]?.expected).toBe(90)
   })
 
   test("has at most eight marks", () => {

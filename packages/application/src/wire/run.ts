@@ -1,6 +1,8 @@
 import {
   criticalPathOf,
+  expectedSecondsIn,
   groupBy,
+  isRunning,
   type PastWait,
   progressOf,
   remainingText,
@@ -73,6 +75,8 @@ export const RunStep = Schema.Struct({
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The result of the step; its shape depends on the run kind. */
   data: Schema.optionalKey(Schema.Unknown),
+  /** While it is in progress: its estimate, corrected by how long other steps of this run took. */
+  expectedSeconds: Schema.optionalKey(Schema.Number),
   /** Progress that the step reports, in its own units. */
   progress: Schema.optionalKey(Schema.Struct({ done: Schema.Number, total: Schema.optionalKey(Schema.Number) })),
   failure: Schema.optionalKey(StepFailureObject),
@@ -150,7 +154,12 @@ const waitObject = ({ reason, from, to, blockedBy }: PastWait): typeof WaitObjec
 
 const waitObjects = (waits: readonly PastWait[] = []) => (waits.length === 0 ? {} : { waits: waits.map(waitObject) })
 
-const runStep = (state: StepState, waits: readonly PastWait[] | undefined, critical: boolean): typeof RunStep.Type => ({
+const runStep = (
+  state: StepState,
+  waits: readonly PastWait[] | undefined,
+  critical: boolean,
+  expectedOf: (step: StepState) => number,
+): typeof RunStep.Type => ({
   ...planStep(state.step),
   phase: state.phase,
   attempt: state.attempt,
@@ -163,6 +172,7 @@ const runStep = (state: StepState, waits: readonly PastWait[] | undefined, criti
   ...(state.facts?.address === undefined ? {} : { address: state.facts.address }),
   ...(state.facts?.warnings === undefined ? {} : { warnings: state.facts.warnings }),
   ...(state.facts?.data === undefined ? {} : { data: state.facts.data }),
+  ...(isRunning(state) ? { expectedSeconds: tenths(expectedOf(state)) } : {}),
   ...(state.progress === undefined ? {} : { progress: progressObject(state.progress) }),
   ...(state.failure === undefined ? {} : { failure: failureObject(state.failure) }),
   ...(state.skippedBecause === undefined ? {} : { skippedBecause: state.skippedBecause }),
@@ -175,6 +185,7 @@ export const runObject = (run: RunRecord, state: RunState, now: Date): typeof Ru
   const waiting = waitingFor(state)
   const waits = groupBy(state.waited, ({ key }) => key)
   const critical = criticalPathOf(state, now)
+  const expectedOf = expectedSecondsIn(state)
   return {
     ...runSummary(run),
     status: state.status,
@@ -191,6 +202,8 @@ export const runObject = (run: RunRecord, state: RunState, now: Date): typeof Ru
     },
     ...(state.plan === undefined ? {} : { estimateSeconds: tenths(state.plan.criticalPathSeconds) }),
     notes: state.plan?.notes ?? [],
-    steps: [...state.steps.values()].map((step) => runStep(step, waits.get(step.step.key), critical.has(step.step.key))),
+    steps: [...state.steps.values()].map((step) =>
+      runStep(step, waits.get(step.step.key), critical.has(step.step.key), expectedOf),
+    ),
   }
 }

@@ -57,6 +57,12 @@ const paceOf = (states: readonly StepState[]): Pace => {
   return (step) => (step.learned === true ? learned : guessed)
 }
 
+/** Gives the seconds that a step of this run takes: its estimate, corrected by how long the steps took that have ended. */
+export const expectedSecondsIn = (state: Pick<RunState, "steps">): ((own: Pick<StepState, "step">) => number) => {
+  const pace = paceOf([...state.steps.values()])
+  return ({ step }) => step.estimate * pace(step)
+}
+
 /** What is left of one step, or of several in a row, in seconds. */
 interface Rest {
   /** At least something, as long as it is not over. */

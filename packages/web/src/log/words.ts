@@ -2,7 +2,7 @@ const ends = {
   success: "The run succeeded.",
   partial: "The run ended, but some steps failed.",
   failure: "The run failed.",
-  aborted: "The run was cancelled.",
+  aborted: "The run was stopped.",
 } as const
 
 /** Texts that the log adds itself. */
@@ -16,6 +16,6 @@ export const kindText = {
   waiting: (reason: string) => `Waiting: ${reason}`,
   continued: (reason: string) => `Continues: ${reason}`,
   resumed: "The service was restarted; the run continues where it stopped.",
-  cancelled: (by: string) => `${by} cancelled the run.`,
+  cancelled: (by: string) => `${by} stopped the run.`,
   ended: (status: keyof typeof ends, message: string) => (message === "" ? ends[status] : `${ends[status]} ${message}`),
 }

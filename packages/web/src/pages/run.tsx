@@ -249,11 +249,7 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
         ) : null}
       </Head>
       {run.status === "running" ? (
-        <progress
-          max={Math.max(1, run.progress.total)}
-          value={run.progress.done}
-          aria-label={t.run.steps(run.progress.done, run.progress.total)}
-        />
+        <progress max="100" value={run.progress.percent} aria-label={t.run.steps(run.progress.done, run.progress.total)} />
       ) : null}
       <Outcome doing={doing} />
       <Cause run={run} />

@@ -43,7 +43,7 @@ const titleOf = ({ step, phase, from, to, attempt, failure, isCritical }: Bar): 
     [
       t.phase[phase],
       duration(to - from),
-      t.run.estimate(duration(step.estimateSeconds)),
+      t.run.estimate(duration(step.expectedSeconds ?? step.estimateSeconds)),
       ...(attempt > 1 || phase !== step.phase ? [t.run.attempt(attempt)] : []),
       ...(isCritical ? [t.run.critical] : []),
     ].join(" · "),

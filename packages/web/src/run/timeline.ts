@@ -93,7 +93,7 @@ export const timelineOf = (run: Run & { readonly waits?: readonly Wait[] }, now:
           phase: isLast ? step.phase : ("failed" as const),
           failure: failure?.message ?? (isLast ? step.failure?.message : undefined),
           isCritical: step.critical === true,
-          expected: isGoing ? from + step.estimateSeconds : undefined,
+          expected: isGoing ? from + (step.expectedSeconds ?? step.estimateSeconds) : undefined,
         },
       ]
     })
