@@ -97,6 +97,16 @@ describe("quotas", () => {
     expect(await app.call("deployRange", ada, { range: lab })).toHaveProperty("runID")
   })
 
+  it("refuse to resume a deploy as what it is", async () => {
+    const { runID } = (await app.call("deployRange", ada, { range: lab })) as { readonly runID: string }
+    await app.call("abortRange", ada, { range: lab })
+    await app.ended(runID)
+    await set({ userIDs: ["Ada"], quotaVMs: 2 })
+    expect((await app.fails("resumeRun", ada, { path: { runID } })).message).toContain(
+      `Cannot resume run ${runID} of range LAB: the quota of Ada does not allow it`,
+    )
+  })
+
   it("refuse one range more than a user may have", async () => {
     const create = (rangeID: string) => app.call("createRange", ada, { body: { name: rangeID, rangeID } })
     await create("TWO")

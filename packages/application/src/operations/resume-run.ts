@@ -1,4 +1,4 @@
-import { Conflict, InvalidInput, rangeOf, subjectText, type User } from "@rangewright/domain"
+import { Conflict, InvalidInput, QuotaExceeded, rangeOf, subjectText, type User } from "@rangewright/domain"
 import { Ranges, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -29,6 +29,8 @@ const requireSameConfiguration = Effect.fnUntraced(function* (run: RunRecord) {
   })
 })
 
+const doingOf = (run: RunRecord): string => `resume run ${run.id} of ${subjectText(run.subject)}`
+
 /** The request that resumes the run. A deploy knows which run it resumes, so that a refusal can say so. */
 const resumption = Effect.fnUntraced(function* ({ id }: RunRecord) {
   const engine = yield* RunEngine
@@ -55,7 +57,7 @@ const rest = Effect.fnUntraced(function* (run: RunRecord, user: User, request: R
 /** The request that resumes the run; with a confirmation one that does exactly what the confirmed plan showed, or nothing. */
 const resuming = Effect.fnUntraced(function* (run: RunRecord, confirm: string | undefined) {
   const { asked, request } = yield* resumption(run)
-  const doing = `resume run ${run.id} of ${subjectText(run.subject)}`
+  const doing = doingOf(run)
   if (request?.kind !== "deploy")
     return confirm === undefined
       ? asked
@@ -114,7 +116,13 @@ export const resumeRun = operation({
       yield* requireSameConfiguration(run)
       const asked = yield* resuming(run, body?.confirm ?? query.confirm)
       if (query.dryRun === true || body?.dryRun === true) return yield* rest(run, user, restoreRequest(asked.options))
-      const next = yield* engine.start(asked, user.id)
+      const next = yield* engine
+        .start(asked, user.id)
+        .pipe(
+          Effect.mapError((fault) =>
+            fault instanceof QuotaExceeded ? new QuotaExceeded({ ...fault.facts, doing: doingOf(run) }) : fault,
+          ),
+        )
       return { result: `Run ${run.id} of ${subjectText(run.subject)} resumed as run ${next.id}`, runID: next.id }
     }),
 })
