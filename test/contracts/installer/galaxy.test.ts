@@ -201,10 +201,14 @@ describe("a tool that does not work", () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-hang-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const hanging = program(root, `sh -c 'echo $$ > ${root}/child; exec sleep 600' &\nsleep 600`)
-    const { run, install } = await makeWorld({ program: hanging, timeoutSeconds: 1, tools: { sandbox: "off" } })
-    const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
-    expect(fault).toMatchObject({ kind: "timeout", facts: { reason: "timeout" } })
-    expectGone(Number(readFileSync(join(root, "child"), "utf8")))
+    const child = join(root, "child")
+    // on a busy machine it may not have started its child before a short deadline
+    for (let timeoutSeconds = 1; !existsSync(child); timeoutSeconds *= 3) {
+      const { run, install } = await makeWorld({ program: hanging, timeoutSeconds, tools: { sandbox: "off" } })
+      const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
+      expect(fault).toMatchObject({ kind: "timeout", facts: { reason: "timeout" } })
+    }
+    expectGone(Number(readFileSync(child, "utf8")))
   })
 
   test("that prints endlessly is killed", async () => {
