@@ -110,7 +110,7 @@ describe("a deploy", () => {
   it("is refused with every limit that it would exceed", () => {
     const facts = factsOf([range("A"), range("B", { machines: [machine("x", 4)] })], limits)
     expect(refusedDeploy(facts, "A" as RangeId, config("a", "b", "c"), noAmounts)?.message).toBe(
-      "Cannot deploy range A: the quota of Ada does not allow it: RAM: limit 10 GB, in use 4 GB, requested 12 GB more, 16 GB in all; " +
+      "Cannot deploy range A: the quota of Ada does not allow it: RAM: limit 10 GiB, in use 4 GiB, requested 12 GiB more, 16 GiB in all; " +
         "CPUs: limit 8, in use 4, requested 6 more, 10 in all; VMs: limit 3, in use 1, requested 3 more, 4 in all",
     )
     expect(refusedDeploy(facts, "A" as RangeId, config("a"), noAmounts)).toBeUndefined()

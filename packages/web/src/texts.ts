@@ -46,7 +46,8 @@ export const t = {
   notFound: "There is no such page",
   notFoundText: "The address may be mistyped, or the page belongs to another version.",
   toRanges: "Go to your ranges",
-  away: (since: string) => `Live updates are interrupted. What you see was read at ${since}; it is refreshed every 30 seconds.`,
+  away: (since: string) =>
+    `Live updates are interrupted since ${since}. The page reads everything again every 30 seconds; until that works, it shows older data.`,
   nav: {
     label: "Pages",
     ranges: "Ranges",
@@ -94,7 +95,9 @@ export const t = {
     text: (name: string) => `Once your user is connected to ${name}, you can sign in there instead of with your password.`,
     connect: "Connect",
     disconnect: "Disconnect",
-    disconnectText: "Signing in there as you is no longer possible. Your sessions, tokens and scoped keys end.",
+    disconnectTitle: (name: string) => `Disconnect from ${name}?`,
+    disconnectText:
+      "You can no longer sign in there. Your sessions, tokens and additional keys end. If you do not know your password here, ask an administrator for an invitation first.",
     connected: "Connected since",
   },
   keys: {
@@ -178,7 +181,7 @@ export const t = {
     removing: "Its machines are being removed.",
     empty: "It has no machines.",
     allOn: (count: number) => (count === 1 ? "Running: its machine is on." : `Running: all ${count} machines are on.`),
-    allOff: (count: number) => (count === 1 ? "Stopped: its machine is off." : `Stopped: all ${count} machines are off.`),
+    allOff: (count: number) => (count === 1 ? "Off: its machine is off." : `Off: all ${count} machines are off.`),
     someOff: (on: number, of: number, off: readonly string[]) =>
       off.length <= 3
         ? `${on} of ${of} machines are on; ${listed(off)} ${off.length === 1 ? "is" : "are"} off.`
@@ -188,10 +191,9 @@ export const t = {
     working: "A change is in progress.",
     progress: (kind: string, done: number, total: number) => `${kind}: ${done} of ${total} steps are done.`,
     remaining: (text: string) => ` ${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
-    stopping: (kind: string) => `${kind}: stopping. Steps that have begun end first.`,
+    stopping: (kind: string) => `${kind}: stopping. Tasks of the hypervisor finish first.`,
     away: (since: string) => `The hypervisor has not answered since ${since}. What is shown here is older.`,
     doubt: (reason: string) => `What is shown may be wrong: ${reason}`,
-    testing: "Testing mode is on: the range is cut off from the internet.",
     noGuests: "The service does nothing inside machines here: their networks, domains and roles are not set up.",
   },
   ranges: {
@@ -208,6 +210,7 @@ export const t = {
     columns: { range: "Range", state: "State", machines: "Machines", changed: "Last deploy" },
     on: (on: number, of: number) => `${on} of ${of} on`,
     testing: "Testing mode",
+    notClosed: "Testing mode: not closed",
     create: "New range",
     createTitle: "New range",
     id: "Range ID",
@@ -234,7 +237,7 @@ export const t = {
     abort: "Stop the run",
     abortTitle: "Stop what is running?",
     abortText:
-      "No new step starts. Steps that have begun end first. The range stays in the state it has reached; you can deploy again.",
+      "No new step starts. Tasks of the hypervisor finish; work inside machines is ended at once and may be left half done. You can deploy again.",
     stopTitle: (id: string) => `Shut down ${id}?`,
     stopText: (count: number) => `${machines(count)} will be asked to shut down. Saved work is not lost.`,
     powerOffTitle: (name: string) => `Power off ${name}?`,
@@ -266,7 +269,7 @@ export const t = {
     connect: "Connect",
     connectText: "Connect to the VPN first, or use the consoles.",
     vpn: "VPN file, for you alone",
-    reset: (name: string) => `Reset to “${name}”`,
+    reset: (name: string) => `Roll back to “${name}”`,
     differs: (names: readonly string[], count: number) =>
       `The range differs from its configuration: ${listed(count > names.length ? [...names, `${count - names.length} more`] : names)}.`,
     differsPlan: "See what a deploy would do",
@@ -376,15 +379,22 @@ export const t = {
     title: "Testing mode",
     off: "Testing mode is off. The range reaches the internet as its configuration allows.",
     on: "Testing mode is on. The range is cut off from the internet except for what is allowed below.",
-    entering: "Testing mode is being started. The router may still be open.",
-    leaving: "Testing mode is being stopped.",
+    entering: "Testing mode is being started. The range may still reach the internet.",
+    leaving: "Testing mode is being stopped. The range may reach the internet again.",
+    notEntered: "Testing mode did not start completely: the range may reach the internet. Start it again, or stop it.",
+    notLeft: "Testing mode did not stop completely: the range may reach the internet. Stop it again.",
     start: "Start testing mode",
     stop: "Stop testing mode",
     startTitle: "Start testing mode?",
-    startText: "A snapshot of each machine is taken, then the router blocks all outgoing traffic.",
+    startText:
+      "Each machine gets a snapshot, unless it has one from an earlier test that is still fresh enough (stale_hours of the configuration) or is configured to have none. Then the router blocks all outgoing traffic.",
     stopTitle: "Stop testing mode?",
     stopText:
-      "Every machine is rolled back to the snapshot taken at the start; everything done since is lost. Then the router opens again.",
+      "Every machine is rolled back to its snapshot for testing; everything done since that was taken is lost. Then the router opens again.",
+    force: "Open it anyway",
+    forceTitle: "Open the range anyway?",
+    forceText:
+      "Machines that cannot be rolled back stay as they are, with whatever the test left on them, and reach the internet again.",
     allowed: "Allowed",
     nothingAllowed: "Nothing is allowed.",
     allow: "Allow",
@@ -415,13 +425,14 @@ export const t = {
     viewsLabel: "Views of this run",
     cancel: "Stop the run",
     cancelTitle: "Stop this run?",
-    cancelText: "No new step starts. Steps that have begun end first.",
+    cancelText:
+      "No new step starts. Tasks of the hypervisor finish; work inside machines is ended at once and may be left half done.",
     resume: "Continue from here",
     resumeTitle: "Continue this deploy?",
     resumeText: (lost: string) =>
       `It will delete the disks of these machines, and their snapshots. This cannot be undone.\n${lost}`,
     resumeHint: "A new run plans and does what is left. What is done stays done.",
-    cancelled: "Stopping: steps that have begun end first.",
+    cancelled: "Stopping: tasks of the hypervisor finish, work inside machines is ended at once.",
     cause: "What went wrong",
     on: (machine: string) => `on ${machine}`,
     also: (count: number) => `${count} more ${count === 1 ? "step" : "steps"} failed`,

@@ -229,7 +229,7 @@ describe("the sentence about a range", () => {
     const progress = { total: 39, done: 12, running: 1, failed: 0, skipped: 0, percent: 30 }
     const run = { status: "running", cancelRequested: true, kind: "deploy", progress } as Run
     expect(rangeSentence(range(two, { rangeState: "ABORTED" }), run, now)).toBe(
-      "Deploy: stopping. Steps that have begun end first.",
+      "Deploy: stopping. Tasks of the hypervisor finish first.",
     )
   })
   test("says before all else that the hypervisor is unreachable", () => {

@@ -66,7 +66,7 @@ export const beginSingleSignOn = operation({
         if (known === undefined)
           return yield* new Unauthenticated({
             reason: "The password is wrong",
-            hint: "An administrator can set a new password.",
+            hint: "Ask an administrator for an invitation: with it you set a new password.",
           })
         signIn = `${verifier}~${yield* linkMark(verifier, known.id)}`
       }

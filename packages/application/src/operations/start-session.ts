@@ -19,7 +19,7 @@ const password = { password: Given }
 
 const refused = new Unauthenticated({
   reason: "The e-mail address, user ID or password is wrong",
-  hint: "An administrator can set a new password.",
+  hint: "Ask an administrator for an invitation: with it you set a new password.",
 })
 const refusedKey = new Unauthenticated({ reason: "The API key is not valid", hint: "An administrator can give you a new key." })
 

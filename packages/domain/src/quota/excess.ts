@@ -5,7 +5,7 @@ import { type QuotaFacts, quotaReport, type SetLimits, useWith } from "./report.
 import { configSizes, type CountedRange } from "./use.ts"
 
 const names: Readonly<Record<QuotaResource, string>> = { ram: "RAM", cpus: "CPUs", vms: "VMs", ranges: "ranges" }
-const unit = (resource: QuotaResource): string => (resource === "ram" ? " GB" : "")
+const unit = (resource: QuotaResource): string => (resource === "ram" ? " GiB" : "")
 
 /** The exceeded limits; empty if there are none. A change that does not increase usage is never refused, even above the limit. */
 export const quotaExcess = (limits: Amounts, now: Amounts, then: Amounts): readonly string[] =>

@@ -340,7 +340,7 @@ export const keys = {
   }),
   vmidTo: wholeNumber(100, 999_999_999)(network, "vmid_to", { about: "Last VMID for machines of ranges.", default: 29_999 }),
 
-  quotaRam: quota("ram", "Memory in GB for the machines of all ranges of a user"),
+  quotaRam: quota("ram", "Memory in GiB for the machines of all ranges of a user"),
   quotaCpus: quota("cpu", "CPUs for the machines of all ranges of a user"),
   quotaVms: quota("vms", "VMs in all ranges of a user"),
   quotaRanges: quota("ranges", "Ranges of a user"),

@@ -7,12 +7,12 @@ import { CardTable } from "../parts/list.tsx"
 import { Confirm, type Doing, Empty, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Files, textOf } from "../range/files.tsx"
 import { Picture } from "../range/picture.tsx"
-import { RangeHead, type RangeView, useRange } from "../range/range-head.tsx"
+import { mayBeChanging, RangeHead, type RangeView, useRange } from "../range/range-head.tsx"
 import { Removal } from "../range/removal.tsx"
 import { Reset } from "../range/reset.tsx"
 import { More, Power, useMachineActions } from "../range/machine-actions.tsx"
 import { patchTopology } from "../range/topology.ts"
-import { kindOf, runTone, shortName } from "../range/sentence.ts"
+import { kindOf, runTone, shortName, testingText } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { capabilities } from "../me.ts"
 import { t } from "../texts.ts"
@@ -198,7 +198,7 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
         <Loading />
       ) : (
         <>
-          {range.testingState === "off" ? null : <Note tone="warn">{t.sentence.testing}</Note>}
+          {range.testingState === "off" ? null : <Note tone="warn">{testingText(range, mayBeChanging(view))}</Note>}
           {range.doubt === undefined ? null : (
             <Note tone="warn">
               <Text>{t.sentence.doubt(range.doubt.reason)}</Text>

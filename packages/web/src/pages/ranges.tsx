@@ -17,7 +17,7 @@ import { type Selection, useSelection } from "../parts/selection.tsx"
 import { bulk } from "../texts/bulk.ts"
 import { t } from "../texts.ts"
 
-const states = ["Running", "Partly on", "Stopped", ...new Set(Object.values(t.rangeState))].filter((state) => state !== "Ready")
+const states = ["Running", "Partly on", "Off", ...new Set(Object.values(t.rangeState))].filter((state) => state !== "Ready")
 
 const matches = (range: Range, words: readonly string[], state: string): boolean => {
   if (state !== "" && rangeWord(range) !== state) return false
@@ -33,7 +33,9 @@ const Row = memo(({ range, selection }: { readonly range: Range; readonly select
       <RangeName rangeID={range.rangeID} name={range.name} selection={selection} />
       <td data-label={t.ranges.columns.state}>
         <State tone={rangeTone(range)}>{rangeWord(range)}</State>
-        {range.testingState === "off" ? null : <span class="tag warn">{t.ranges.testing}</span>}
+        {range.testingState === "off" ? null : (
+          <span class="tag warn">{range.testingState === "on" ? t.ranges.testing : t.ranges.notClosed}</span>
+        )}
       </td>
       <td data-label={t.ranges.columns.machines}>
         {range.VMs.length === 0 ? <span class="muted">{t.none}</span> : t.ranges.on(on, range.VMs.length)}

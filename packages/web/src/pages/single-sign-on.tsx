@@ -5,7 +5,7 @@ import { useRead } from "../api/resource.ts"
 import { ownPath, signedIn, signedOut } from "../api/session.ts"
 import { me } from "../me.ts"
 import { submitted } from "../parts/form.ts"
-import { Field, Outcome, Refused, Time, useDoing } from "../parts/parts.tsx"
+import { ConfirmButton, Field, Outcome, Refused, Time, useDoing } from "../parts/parts.tsx"
 import { place } from "../router.ts"
 import { t } from "../texts.ts"
 
@@ -95,10 +95,18 @@ export const Connection = () => {
           <p>
             {t.singleSignOn.connected} <Time at={identity.createdAt} />
           </p>
-          <p class="muted">{t.singleSignOn.disconnectText}</p>
-          <button type="button" disabled={doing.busy} onClick={() => void doing.run(disconnect)}>
+          <ConfirmButton
+            disabled={doing.busy}
+            question={{
+              title: t.singleSignOn.disconnectTitle(name),
+              text: t.singleSignOn.disconnectText,
+              action: t.singleSignOn.disconnect,
+              danger: true,
+              act: () => void doing.run(disconnect),
+            }}
+          >
             {t.singleSignOn.disconnect}
-          </button>
+          </ConfirmButton>
         </>
       )}
       <Outcome doing={doing} />

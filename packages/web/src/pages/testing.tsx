@@ -4,8 +4,8 @@ import { useRead } from "../api/resource.ts"
 import { count } from "../parts/format.ts"
 import { CardTable } from "../parts/list.tsx"
 import { ConfirmButton, type Doing, Field, Loading, Note, Outcome, Refused, Text, Time, useDoing } from "../parts/parts.tsx"
-import { RangeHead, useRange } from "../range/range-head.tsx"
-import { shortName } from "../range/sentence.ts"
+import { mayBeChanging, RangeHead, useRange } from "../range/range-head.tsx"
+import { shortName, testingText } from "../range/sentence.ts"
 import { submitted } from "../parts/form.ts"
 import { requireAll } from "../parts/refused-items.ts"
 import { t } from "../texts.ts"
@@ -142,9 +142,9 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
   const doing = useDoing()
   const range = view.range.data.value
   const isBusy = doing.busy || view.run.data.value?.status === "running"
-  const act = (verb: "start" | "stop") => () =>
+  const act = (verb: "start" | "stop", body?: { readonly force: true }) => () =>
     void doing.run(async () => {
-      const { result, warnings = [] } = await change<TestingAnswer>("PUT", `/testing/${verb}`, { rangeID: id })
+      const { result, warnings = [] } = await change<TestingAnswer>("PUT", `/testing/${verb}`, { rangeID: id }, body)
       return [result, ...warnings].join("\n")
     })
   return (
@@ -158,7 +158,7 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
       ) : (
         <>
           <div class="summary">
-            <p class="lead">{t.testing[range.testingState]}</p>
+            <p class="lead">{testingText(range, mayBeChanging(view))}</p>
             <div class="actions">
               {range.testingState === "on" || range.testingState === "leaving" ? null : (
                 <ConfirmButton
@@ -189,6 +189,20 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
                   {t.testing.stop}
                 </ConfirmButton>
               )}
+              {range.testingState !== "off" && !isBusy && (doing.refusal?.status === 409 || range.testingState === "leaving") ? (
+                <ConfirmButton
+                  class="danger"
+                  question={{
+                    title: t.testing.forceTitle,
+                    text: t.testing.forceText,
+                    action: t.testing.force,
+                    danger: true,
+                    act: act("stop", { force: true }),
+                  }}
+                >
+                  {t.testing.force}
+                </ConfirmButton>
+              ) : null}
             </div>
           </div>
           <Outcome doing={doing} />

@@ -45,6 +45,9 @@ export const useRange = (id: string): RangeView => {
   return { range, runs, run }
 }
 
+/** Whether a run is changing the range, or may be: its runs are not read yet. */
+export const mayBeChanging = ({ runs }: RangeView): boolean => runs.data.value?.some(({ status }) => status === "running") ?? true
+
 const Buttons = ({ range, run, doing }: { readonly range: Range; readonly run: Run | undefined; readonly doing: Doing }) => {
   const { rangeID, VMs } = range
   const on = poweredOn(VMs)
@@ -146,11 +149,7 @@ export const RangeHead = ({
         )}
       </Head>
       {run?.status === "running" ? (
-        <progress
-          max={Math.max(1, run.progress.total)}
-          value={run.progress.done}
-          aria-label={t.run.steps(run.progress.done, run.progress.total)}
-        />
+        <progress max="100" value={run.progress.percent} aria-label={t.run.steps(run.progress.done, run.progress.total)} />
       ) : null}
       <Outcome doing={doing} />
       <Tabs label={t.range.tabsLabel} tabs={tabs} />

@@ -71,7 +71,13 @@ export const rangeTone = ({ rangeState, VMs, awaySince }: Range): Tone => {
 export const rangeWord = ({ rangeState, VMs }: Range): string => {
   if (rangeState !== "SUCCESS") return t.rangeState[rangeState]
   const on = poweredOn(VMs)
-  return on === 0 ? "Stopped" : on === VMs.length ? "Running" : "Partly on"
+  return on === 0 ? "Off" : on === VMs.length ? "Running" : "Partly on"
+}
+
+/** Whether the range reaches the internet, as far as testing mode is concerned. `isChanging`: a run may be doing it now. */
+export const testingText = ({ testingState }: Range, isChanging: boolean): string => {
+  if (!isChanging && testingState === "entering") return t.testing.notEntered
+  return !isChanging && testingState === "leaving" ? t.testing.notLeft : t.testing[testingState]
 }
 
 export const runTone = (status: Run["status"]): Tone =>

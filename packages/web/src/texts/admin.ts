@@ -92,7 +92,7 @@ export const admin = {
     add: "Add a user",
     addMany: "Add several…",
     id: "User ID",
-    idHint: "Capital letters and digits. The user's first range gets the same ID.",
+    idHint: "Letters and digits, at most 20; begins with a letter. The user's first range gets the same ID.",
     name: "Name",
     email: "Email",
     password: "Password",
@@ -114,7 +114,7 @@ export const admin = {
     invite: "Invite",
     inviteTitle: (id: string) => `Invite ${id}?`,
     inviteText:
-      "You get a link with which the user sets a password and signs in. It works once and expires after a week. Using it ends the user's sessions, tokens and scoped keys.",
+      "You get a link with which the user sets a password and signs in. It works once and expires after a week. Using it ends the user's sessions, tokens and additional keys.",
     link: "Invitation",
     linkHint: "Send it to the user. Anyone who has the link can sign in as the user; it is shown only now.",
     badLine: (line: number) => `Line ${line}: a user ID, a name and an email are needed, separated by commas.`,
@@ -142,7 +142,8 @@ export const admin = {
   },
   groups: {
     title: "Groups",
-    intro: "People who share ranges. Managers of a group may start, stop and deploy all of its ranges.",
+    intro:
+      "People who share ranges. Each of them may use, start, stop and deploy all ranges of the group; managers also own its ranges.",
     columns: { group: "Group", members: "People", ranges: "Ranges" },
     empty: "There are no groups yet.",
     add: "Add a group",
@@ -169,7 +170,7 @@ export const admin = {
     used: (used: number, limit: number) => (limit === 0 ? `${used}` : `${used} of ${limit}`),
     set: "Set limits…",
     setTitle: (names: string) => `Limits of ${names}`,
-    setHint: "Empty: stays as it is. 0: no limit of their own.",
+    setHint: "Empty: stays as it is. 0: sets no limit here, so the next one counts.",
     save: "Set",
     select: (id: string) => `Select ${id}`,
     selectAll: "Select all users",

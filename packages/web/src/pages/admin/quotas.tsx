@@ -133,7 +133,7 @@ const Users = ({ choose }: { readonly choose: (subject: Subject) => void }) => {
   )
 }
 
-const limitText = (limit: number): string => (limit === 0 ? texts.noLimit : `${limit}`)
+const limitText = (limit: number, none: string): string => (limit === 0 ? none : `${limit}`)
 
 const Groups = ({ choose }: { readonly choose: (subject: Subject) => void }) => {
   const groups = useRead<readonly GroupLimits[]>("/groups/quotas")
@@ -152,10 +152,10 @@ const Groups = ({ choose }: { readonly choose: (subject: Subject) => void }) => 
                 <Text>{group.name}</Text>
               </th>
               <td data-label={columns.people}>{group.memberCount}</td>
-              <td data-label={columns.ranges}>{limitText(group.defaultQuotaRanges)}</td>
-              <td data-label={columns.vms}>{limitText(group.defaultQuotaVMs)}</td>
-              <td data-label={columns.cpus}>{limitText(group.defaultQuotaCPU)}</td>
-              <td data-label={columns.ram}>{limitText(group.defaultQuotaRAM)}</td>
+              <td data-label={columns.ranges}>{limitText(group.defaultQuotaRanges, t.none)}</td>
+              <td data-label={columns.vms}>{limitText(group.defaultQuotaVMs, t.none)}</td>
+              <td data-label={columns.cpus}>{limitText(group.defaultQuotaCPU, t.none)}</td>
+              <td data-label={columns.ram}>{limitText(group.defaultQuotaRAM, t.none)}</td>
               <td class="row-actions">
                 <button
                   type="button"
@@ -184,7 +184,9 @@ export const QuotasPage = () => {
       <AdminHead title={texts.title} lead={texts.intro} />
       {data === undefined ? null : (
         <p class="intro">
-          {texts.defaults(resources.map(([name, label]) => `${label} ${limitText(data[`limit${name}`])}`).join("; "))}{" "}
+          {texts.defaults(
+            resources.map(([name, label]) => `${label} ${limitText(data[`limit${name}`], texts.noLimit)}`).join("; "),
+          )}{" "}
           {texts.disk(data.limitDiskBytes === 0 ? texts.noLimit : bytes(data.limitDiskBytes))}
         </p>
       )}
