@@ -138,6 +138,9 @@ const without = (tree: SnapshotTree, name: string): SnapshotTree => ({
   snapshots: tree.snapshots.filter((snapshot) => snapshot.name !== name),
 })
 
+/** How far a node's clock may be ahead of ours. The age of a snapshot from further in the future is unknown. */
+const clockHours = 0.1
+
 type CleanSnapshot = "none" | "kept" | "stale"
 
 /**
@@ -151,7 +154,7 @@ const cleanSnapshotOf = ({ range, config, at }: StartTestingInput, tree: Snapsho
   if (range.testing.mode === "entering") return "kept"
   const hours = (at.getTime() / 1000 - known.takenAt) / 3600
   const { staleHours } = config.defaults
-  return staleHours > 0 && hours <= staleHours ? "kept" : "stale"
+  return staleHours > 0 && hours >= -clockHours && hours <= staleHours ? "kept" : "stale"
 }
 
 /**
