@@ -241,6 +241,17 @@ describe("a failing task", () => {
       await rig.close()
     })
 
+  it.each(["backup", "migrate", "snapshot"])("a clone of ours is ours when something has locked it since (%s)", async (lock) => {
+    const rig = makeRig()
+    await prepared(rig, "clone")
+    const action = actionOf(rig, "clone")
+    const { token } = await rig.run(Hypervisor.use((h) => h.dispatch(action)))
+    await rig.run(Hypervisor.use((h) => h.settle(action, token)))
+    Object.assign(rig.sim.guest(20_001)!.config, { lock })
+    await rig.run(Hypervisor.use((h) => h.settle(action, token)))
+    await rig.close()
+  })
+
   it("a machine left locked by a killed clone is not touched: the fault says how to remove it", async () => {
     const rig = makeRig()
     await prepared(rig, "clone")

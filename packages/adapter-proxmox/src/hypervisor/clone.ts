@@ -48,9 +48,11 @@ const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(fu
       Effect.gen(function* () {
         const found = yield* context.identity.locate(action.machine, doing)
         if (found === undefined) return yield* fault("unknown-effect", `VM ${action.machine.vmid} does not exist`)
-        if (carriesMark(text(found.config, "description") ?? "", action.machine.mark) && text(found.config, "lock") === undefined)
-          return "ours" as const
-        if (text(found.config, "lock") !== "clone") return "foreign" as const
+        // a backup, a migration or a snapshot may have locked it since
+        if (text(found.config, "lock") !== "clone")
+          return carriesMark(text(found.config, "description") ?? "", action.machine.mark)
+            ? ("ours" as const)
+            : ("foreign" as const)
         // a clone whose task was lost may still be running
         if (waited < staleSeconds || (yield* cloneRuns(context, doing))) return undefined
         return "stale" as const
