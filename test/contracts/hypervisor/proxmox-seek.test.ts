@@ -195,6 +195,23 @@ describe("a VM that is to be deleted and is not found", () => {
     await rig.close()
   })
 
+  it("is not taken for gone if its task failed and the node knows no VM at that moment", async () => {
+    const rig = await withMachine()
+    rig.sim.faults.add({ kind: "fail-task", type: "qmdestroy", when: "before", text: "the cluster file system is not there" })
+    let failedAt: number | undefined
+    const transport = lying(rig, () => {
+      const failed = [...rig.sim.state.tasks.values()].some(({ type, endtime }) => type === "qmdestroy" && endtime !== undefined)
+      if (failed) failedAt ??= rig.sim.clock.now()
+      return failedAt === rig.sim.clock.now() ? [listing(), numberIsFree, ...noNodeHasIt] : []
+    })
+    expect(await faultOf(rig, transport)).toEqual({
+      reason: "locked",
+      detail: "it was not found at first, but is on node pve1",
+    })
+    expect(rig.sim.guest(20_001)).toBeDefined()
+    await rig.close()
+  })
+
   it("is not taken for gone while its VMID is in use, or while the service may not see it", async () => {
     const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
     expect(

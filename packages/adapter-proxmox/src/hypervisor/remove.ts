@@ -54,8 +54,9 @@ export const remove: MachineKind<DeleteAction> = {
       // a lost task may still be running
       { seconds: outcome?.type === "vanished" ? lostSeconds : 0, fastest: 1, slowest: 5 },
     )
-    if (gone !== undefined) return
-    if (outcome !== undefined && outcome.type !== "ok") return yield* taskFault(doing, outcome)
+    const isDone = outcome === undefined || outcome.type === "ok"
+    if (gone !== undefined) return isDone ? undefined : yield* Effect.asVoid(provenGone(context, action, doing))
+    if (!isDone) return yield* taskFault(doing, outcome)
     return yield* new HypervisorFault({ doing, reason: "failed", detail: "its task succeeded, but the VM still exists" })
   }),
 }
