@@ -89,6 +89,18 @@ describe("fetches that hang", () => {
     expect(await first).toMatchObject({ sourceID: "still0" })
   })
 
+  it("leave a source that was corrected while its first fetch hung on the wrong URL", async () => {
+    stands = true
+    const first = app.fails("createSource", ada, { body: { type: "git", url: urlOf("wrong"), id: "corrected" } })
+    while (fetching < 1) await new Promise((resolve) => setImmediate(resolve))
+    const source = { path: { sourceID: "corrected" } }
+    await app.call("updateSource", ada, { ...source, body: { url: urlOf("labs") } })
+    release()
+    await first
+    expect(await app.call("syncSource", ada, source)).toBeDefined()
+    expect(await app.call("getSource", ada, source)).toMatchObject({ sourceID: "corrected" })
+  })
+
   it("pin no content for an installation whose client has disconnected", async () => {
     await register(ada, "labs")
     const request = { path: { sourceID: "labs" } }

@@ -105,6 +105,8 @@ export class Sources extends Context.Service<
     readonly setOutcome: (id: RecordId, outcome: SourceOutcome) => Effect.Effect<void, StorageFault>
     /** Also removes its claims. */
     readonly remove: (id: RecordId) => Effect.Effect<void, StorageFault>
+    /** The same, only if it has no content and still comes from this origin. Whether it was removed. */
+    readonly removeUnfetched: (source: Pick<Source, "recordId"> & SourceOrigin) => Effect.Effect<boolean, StorageFault>
     /** Sources whose next sync is due, longest overdue first. */
     readonly due: (now: Date) => Effect.Effect<readonly Source[], StorageFault>
     /**

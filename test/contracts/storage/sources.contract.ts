@@ -206,6 +206,24 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "removes a source without content only while it comes from where it was tried",
+      Effect.gen(function* () {
+        const { source } = yield* aliceWithLabs
+        const sources = yield* Sources
+        yield* sources.change(source.recordId, { url: "https://corrected.example/labs.git" })
+        expect(yield* sources.removeUnfetched(source)).toBe(false)
+        const corrected = yield* sources.change(source.recordId, {})
+        yield* sources.commitSync(corrected, { snapshot: snapshot("a") })
+        expect(yield* sources.removeUnfetched(corrected)).toBe(false)
+        expect(yield* sources.list()).toMatchObject([{ recordId: source.recordId }])
+        const elsewhere = yield* sources.change(source.recordId, { url: source.url })
+        expect(yield* sources.removeUnfetched(elsewhere)).toBe(true)
+        expect(yield* sources.removeUnfetched(elsewhere)).toBe(false)
+        expect(yield* sources.list()).toEqual([])
+      }),
+    )
+
+    it(
       "distinguishes a source that was recreated under an old id",
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs

@@ -84,6 +84,12 @@ export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
         if (stored !== undefined) put({ ...stored, source: { ...stored.source, lastSyncStatus: status, lastSyncError: error } })
       }),
     remove: (recordId) => change(() => void store.sources.delete(recordId)),
+    removeUnfetched: (expected) =>
+      change(() => {
+        const stored = store.sources.get(expected.recordId)?.source
+        const isMeant = stored !== undefined && stored.snapshot === undefined && sameOrigin(stored, expected)
+        return isMeant && store.sources.delete(expected.recordId)
+      }),
     due: (now) =>
       Effect.sync(() =>
         all()

@@ -133,6 +133,15 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
         database.serializedWrite("remove a source", (tx) =>
           Effect.asVoid(tx((db) => db.deleteFrom("sources").where("record_id", "=", recordId).execute())),
         ),
+      removeUnfetched: (source) =>
+        database.serializedWrite("remove a source without content", (tx) =>
+          Effect.gen(function* () {
+            const before = yield* find(tx, database.engine, source.recordId)
+            if (before === undefined || before.snapshot !== undefined || !sameOrigin(before, source)) return false
+            yield* tx((db) => db.deleteFrom("sources").where("record_id", "=", source.recordId).execute())
+            return true
+          }),
+        ),
       postpone: (recordId, from, to) =>
         database.write("reschedule the next sync of a source", (tx) =>
           Effect.map(

@@ -12,6 +12,7 @@ import {
   SourceMoved,
   SourceNotFound,
   SourceUnfetched,
+  type SourceOrigin,
   type Step,
   type StepFailure,
   type UserId,
@@ -30,6 +31,9 @@ import { SourceContents } from "./source-contents.ts"
 import { sourceSubject } from "./source-subject.ts"
 import { startAfterOthers } from "./start-after-others.ts"
 
+/** `true`, from an older version: wherever it comes from. */
+const Origin = Schema.Struct({ url: Schema.String, ref: Schema.String, path: Schema.String })
+
 /** The request of a fetch. Absent options do not apply. */
 const FetchOptions = Schema.Struct({
   recordId: Schema.String,
@@ -37,8 +41,8 @@ const FetchOptions = Schema.Struct({
   manifest: Schema.optionalKey(Schema.Literal(true)),
   /** Records the outcome on the source: the fetch is a sync. */
   outcome: Schema.optionalKey(Schema.Literal(true)),
-  /** Removes the source again if it has no content at the end: it was just registered. */
-  discard: Schema.optionalKey(Schema.Literal(true)),
+  /** Removes the source again if it has no content at the end and still comes from here: it was just registered. */
+  discard: Schema.optionalKey(Schema.Union([Origin, Schema.Literal(true)])),
   /** An uploaded archive, which is removed with its request: such a fetch cannot be resumed after a crash. */
   archive: Schema.optionalKey(
     Schema.Struct({ filename: Schema.String, contentType: Schema.String, size: Schema.Number, path: Schema.String }),
@@ -114,9 +118,9 @@ const concludeFetch = Effect.fnUntraced(function* (options: FetchOptions, state:
   const source = yield* sources.findByRecordId(options.recordId as RecordId)
   if (source === undefined || end.status === "success") return
   if (options.outcome) yield* sources.setOutcome(source.recordId, { status: "error", error: errorText(state, end) })
-  if (!options.discard || source.snapshot !== undefined) return
-  yield* sources.remove(source.recordId)
-  yield* releaseSource(source)
+  if (options.discard === undefined) return
+  const origin = options.discard === true ? source : options.discard
+  if (yield* sources.removeUnfetched({ ...origin, recordId: source.recordId })) yield* releaseSource(source)
 })
 
 /** Fetches of sources as runs: with progress, cancel, and an end that is recorded even when the process dies meanwhile. */
@@ -155,7 +159,7 @@ const faultOf = (source: Source, { tag, kind, message, hint, issues }: StepFailu
 export interface FetchInput {
   readonly manifest?: true
   readonly outcome?: true
-  readonly discard?: true
+  readonly discard?: SourceOrigin
   readonly archive?: StoredFile
 }
 

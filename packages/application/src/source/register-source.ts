@@ -140,10 +140,7 @@ const originOf = Effect.fnUntraced(function* (
 const discardUnfetched = Effect.fnUntraced(function* (source: Source): Effect.fn.Return<void, never, ContentFetcher | Sources> {
   const sources = yield* Sources
   const discard = Effect.gen(function* () {
-    const left = yield* sources.findByRecordId(source.recordId)
-    if (left === undefined || left.snapshot !== undefined) return
-    yield* sources.remove(source.recordId)
-    yield* releaseSource(source)
+    if (yield* sources.removeUnfetched(source)) yield* releaseSource(source)
   })
   yield* Effect.ignore(discard, { log: "Warn" })
 })
@@ -180,7 +177,7 @@ const registerNew = Effect.fnUntraced(function* (
     name: nameOfSource(recordId),
     becomes: () => Effect.succeed(keptRow(0, undefined)),
   })(create)
-  const fetch = { manifest: true, discard: true, ...(archive === undefined ? {} : { archive }) } as const
+  const fetch = { manifest: true, discard: origin, ...(archive === undefined ? {} : { archive }) } as const
   return yield* runFetch(source, fetch, user.id).pipe(
     // a source whose run never began is removed here, as no run does it
     Effect.tapError(() => discardUnfetched(source)),
