@@ -298,8 +298,24 @@ describe("a later deploy", () => {
     expect(action.kind === "configure" && action.settings.nics[1]).toEqual(card)
     // a clone that has not been set up yet shows its template's cards
     world.stages.delete(detail.vmid)
+    detail.nics = detail.nics.map((nic) => ({ ...nic, mac: `BC:24:11:00:00:0${nic.index}` }))
     const { action: first } = stepOf(plan(world, labConfig()), "configure:LAB-web")
     expect(first.kind === "configure" && first.settings.nics).toHaveLength(1)
+  })
+
+  test("leaves such cards also where no stage is on record: in an unmanaged VM, and after a rollback made in Proxmox", () => {
+    const config = labConfig({ web: { unmanaged: true, roles: undefined }, kali: { roles: undefined } })
+    const world = labWorld()
+    world.apply(plan(world, config))
+    const { detail } = world.vmNamed("LAB-web")
+    expect(world.stages.get(detail.vmid)?.size ?? 0).toBe(0)
+    const card = { index: 3, model: "e1000", mac: "02:00:00:00:00:07", bridge: "vmbr0", tag: undefined, firewall: true }
+    detail.nics = [...detail.nics, card]
+    expect(keysOf(plan(world, config))).toEqual([])
+    const rolledBack = world.vmNamed("LAB-ws").detail
+    rolledBack.nics = [...rolledBack.nics.map((nic) => ({ ...nic, mac: nic.mac.toLowerCase() })), card]
+    world.stages.delete(rolledBack.vmid)
+    expect(keysOf(plan(world, config))).not.toContain("configure:LAB-ws")
   })
 
   test("removes what the configuration no longer has when it is asked to, before another takes its address", () => {

@@ -16,6 +16,10 @@ export interface Difference {
   readonly needsRestart: boolean
 }
 
+/** A clone shows its template's cards until it is configured: a card that it was given then has our MAC address. */
+export const isSetUp = ({ mark, observed }: OwnMachine, nic: Nic): boolean =>
+  mark.adopted === true || nic.mac.toUpperCase() === macOf(observed.vmid, nic.index)
+
 /** The MAC addresses that an adopted VM keeps, by card: the system in it knows its cards by them. */
 const keptMacs = (existing: OwnMachine | undefined): ReadonlyMap<number, string> =>
   new Map(existing?.mark.adopted === true ? existing.detail.nics.map(({ index, mac }) => [index, mac]) : [])
@@ -43,10 +47,7 @@ export const nicsOf = (machine: DesiredMachine, vmid: Vmid, own: OwnMachine | un
   // a card of a router on the range's network is a leg, never somebody else's: one that is not wanted goes
   const network = machine.isRouter ? machine.nics[1]?.bridge : undefined
   const isLeg = (nic: Nic): boolean => nic.bridge === network && nic.tag !== undefined
-  const others =
-    isHalfMade && own?.mark.adopted !== true
-      ? []
-      : (existing?.nics ?? []).filter((nic) => nic.index > 0 && !known.has(nic.index) && !isLeg(nic))
+  const others = isHalfMade ? [] : (existing?.nics ?? []).filter((nic) => nic.index > 0 && !known.has(nic.index) && !isLeg(nic))
   const taken = new Set([...known, ...others.map((n) => n.index)])
   let free = 0
   const wanted = machine.nics.map((want, i): Nic => {

@@ -3,7 +3,7 @@ import { writeDescription } from "../machine/mark.ts"
 import type { MachineRef } from "./action.ts"
 import type { DesiredMachine } from "./desired.ts"
 import { type Expected, expectedBoot, expectedClone } from "./durations.ts"
-import { type Difference, differencesOf, settingsOf } from "./differences.ts"
+import { type Difference, differencesOf, isSetUp, settingsOf } from "./differences.ts"
 import type { OwnMachine } from "./identify.ts"
 import { bootUse, isRunning, refOf, removeSteps, shutdownPatience } from "./machine-steps.ts"
 import type { Placed } from "./placement.ts"
@@ -101,7 +101,8 @@ const newVm = (
 
 const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMachine): VmTasks => {
   const ref = refOf(existing)
-  const halfMade = isHalfMade(context, existing)
+  const isUsed = hasStages(context, existing)
+  const halfMade = !isUsed && !wasConfigured(existing)
   const settings = settingsOf(context.rangeId, machine, ref.vmid, existing, halfMade, {
     means: context.world.disguiseMeans,
   })
@@ -136,7 +137,7 @@ const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMac
     })
   const { template } = existing.mark
   const isOwn = !isEverybodys(context.world, context.rangeId, template)
-  const boot = expectedStart(context.world, machine, template, { isOwn, isAgain: !halfMade })
+  const boot = expectedStart(context.world, machine, template, { isOwn, isAgain: isUsed })
   const before = tasks.length > 0 ? last() : [context.networkKey]
   if (restarts) tasks.push(startTask(machine, ref, before, tags, state, boot))
   else if (!running && existing.observed.power !== "paused")
@@ -144,9 +145,14 @@ const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMac
   return { tasks, ref, last: last(), differences }
 }
 
-/** Nothing has run in it yet: an interrupted run cloned it but got no further, so its settings are not just outdated. */
-const isHalfMade = ({ world }: VmContext, existing: OwnMachine): boolean =>
-  (world.stages.get(existing.observed.vmid)?.size ?? 0) === 0
+const hasStages = ({ world }: VmContext, { observed }: OwnMachine): boolean => (world.stages.get(observed.vmid)?.size ?? 0) > 0
+
+/**
+ * Without it, an interrupted run cloned the VM but got no further: its settings are not just outdated. Stages do not tell: an unmanaged VM
+ * may have none, and a rollback made in Proxmox may forget them.
+ */
+const wasConfigured = (existing: OwnMachine): boolean =>
+  (existing.owed ?? existing.detail).nics.some((nic) => isSetUp(existing, nic))
 
 /** What is expected of a start, which lasts until the boot is over if something waits for that. */
 const expectedStart = (

@@ -1,14 +1,10 @@
-import { macOf } from "../machine/mark.ts"
 import type { Nic } from "../machine/observed.ts"
 import { natNetworkName, networkName } from "../network/addressing.ts"
+import { isSetUp } from "./differences.ts"
 import { type Identified, labelOf, type OwnMachine } from "./identify.ts"
 import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 import { listed } from "../text.ts"
-
-/** A clone shows its template's cards until it is configured: those say nothing about the range. */
-const isSetUp = ({ mark, observed }: OwnMachine, nic: Nic): boolean =>
-  mark.adopted === true || nic.mac.toUpperCase() === macOf(observed.vmid, nic.index)
 
 const hintFor = (clusterMode: boolean): string =>
   clusterMode
@@ -25,6 +21,7 @@ export const otherNetworkIssues = ({ range, settings }: DeployInput, { own }: Id
   const other = !settings.clusterMode
   const ranges = networkName(range.number, other)
   const outside = natNetworkName(other)
+  // the cards of a template say nothing about the range
   const isOther = (machine: OwnMachine, nic: Nic): boolean =>
     nic.bridge === ranges || (nic.bridge === outside && outside !== settings.natNetwork && isSetUp(machine, nic))
   const stuck = [...own.values()].flatMap((machine) => {
