@@ -1,6 +1,6 @@
 import { rangeRequest } from "@rangewright/application"
 import type { RunRequest } from "@rangewright/application"
-import { rangeSubject, type RunHead } from "@rangewright/domain"
+import { rangeSubject, type RunEvent, type RunHead } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -119,6 +119,36 @@ describe("while an aborted run settles", () => {
     )
     expect(strays(lab)).toEqual([])
     await process.dispose()
+  })
+
+  it("a run that waited itself and was then aborted settles after a restart too, before its successor begins", async () => {
+    const { lab, range, process, first } = await aborted()
+    const [second, third] = await engineOf(process, (engine) =>
+      Effect.gen(function* () {
+        const second = yield* engine.start(rangeRequest(range, deploy), admin)
+        const isBegun = ({ event }: { readonly event: RunEvent }) =>
+          event.type === "StepDispatched" && event.key.startsWith("clone:")
+        yield* Stream.runDrain(Stream.takeUntil(engine.events(second.id, 0), isBegun))
+        yield* engine.cancel(second.id, admin)
+        return [second, yield* engine.start(rangeRequest(range, deploy), admin)] as const
+      }),
+    )
+    await process.dispose()
+    expect([second.blockedBy, third.blockedBy]).toEqual([first.id, second.id])
+    const inFlight = eventsOf(lab, second).flatMap((event) => (event.type === "StepDispatched" ? [event.key] : []))
+    const settled = () => eventsOf(lab, second).flatMap((event) => (event.type === "StepSettled" ? [event.key] : []))
+    expect(inFlight.filter((key) => !settled().includes(key))).not.toEqual([])
+    const next = boot(lab)
+    const state = await engineOf(next, (engine) => Effect.andThen(engine.recover, engine.wait(third.id)))
+    expect(inFlight.filter((key) => !settled().includes(key))).toEqual([])
+    const at = (run: RunHead, type: string) =>
+      lab.store.runs
+        .get(run.id)
+        ?.entries.find(({ event }) => event.type === type)
+        ?.at.getTime()
+    expect(at(third, "Planned")).toBeGreaterThanOrEqual(at(second, "Ended")!)
+    expect([state.status, strays(lab)]).toEqual(["success", []])
+    await next.dispose()
   })
 
   it("it can be resumed, as a run that waits for it", async () => {

@@ -17,15 +17,16 @@ const waitingFor = ({ id, kind, subject }: RunRecord): Extract<RunEvent, { reado
 
 /**
  * Waits for the runs that block this one: a run of the installation, and cancelled runs of the same range. Journals each wait. False when
- * this run was cancelled meanwhile. Safe to repeat after a crash.
+ * this run was cancelled meanwhile. A run that has a plan has waited, and whatever else is unfinished now may wait for it. Safe to repeat
+ * after a crash.
  */
 export const waitForBlocker = Effect.fnUntraced(function* (
   head: RunRecord,
   writer: JournalWriter,
 ): Effect.fn.Return<boolean, LeaseLost, RunJournal> {
   const { blockedBy } = head
-  if (blockedBy === undefined) return true
-  // there may be several: each was cancelled before the next one opened
+  if (blockedBy === undefined || writer.state().plan !== undefined) return true
+  // there may be several: each was cancelled before the next one opened, so one that opened later ends this wait by its cancel
   const next = retryStorage(
     RunJournal.use((journal) =>
       Effect.map(journal.unfinished, (runs) =>
