@@ -110,6 +110,82 @@ describe("a cancel", () => {
   })
 })
 
+describe("a cancel around the restart after a process died while it began steps", () => {
+  type Order = readonly ["cancel", "recover"] | readonly ["recover", "cancel"]
+
+  /** Kills a deploy at this moment; the next process resumes and cancels it in this order. */
+  const cancelAfterDeath = async (at: number, order: Order) => {
+    const lab = makeLab(names)
+    const range = await createRange(lab)
+    const gate = makeCrashGate(at)
+    const dying = boot(lab, gate)
+    const head = await engineOf(dying, (engine) => engine.start(rangeRequest(range, deploy), admin))
+    await engineOf(dying, (engine) => Effect.raceFirst(engine.wait(head.id), gate.died)).catch(() => undefined)
+    await dying.dispose().catch(() => undefined)
+    const begun = new Set<string>()
+    for (const { event } of lab.store.runs.get(head.id)?.entries ?? []) if (event.type === "StepStarted") begun.add(event.key)
+    const next = boot(lab)
+    const state = await engineOf(next, (engine) =>
+      Effect.gen(function* () {
+        for (const act of order) yield* act === "cancel" ? engine.cancel(head.id, admin) : engine.recover
+        return yield* engine.wait(head.id)
+      }),
+    )
+    const resumed = await startAndWait(next, range)
+    await next.dispose()
+    const skipped = [...state.steps.values()].filter(({ phase }) => phase === "skipped").map(({ step }) => step.key)
+    return { lab, begun, skipped, state, resumed: resumed.state }
+  }
+
+  it.each<{ order: Order }>([{ order: ["cancel", "recover"] }, { order: ["recover", "cancel"] }])(
+    "in the order $order reports no step as not run whose call may have been made",
+    { timeout: 60_000 },
+    async ({ order }) => {
+      const whole = makeLab(names)
+      const gate = makeCrashGate()
+      const process = boot(whole, gate)
+      await startAndWait(process, await createRange(whole))
+      await process.dispose()
+      const moments = gate.trace.flatMap((moment, i) => (/^after \w+\.dispatch$/u.test(moment) ? [i + 1] : []))
+      expect(moments.length).toBeGreaterThan(6)
+      let left = 0
+      for (const at of moments) {
+        const { lab, begun, skipped, state, resumed } = await cancelAfterDeath(at, order)
+        expect([state.status, resumed.status, strays(lab)]).toEqual(["aborted", "success", []])
+        expect(skipped.filter((key) => begun.has(key))).toEqual([])
+        left += skipped.length
+      }
+      expect(left).toBeGreaterThan(moments.length)
+    },
+  )
+
+  it("drops a step that still waited for the hypervisor, since nothing of it was done", async () => {
+    const lab = makeLab(["vm1"])
+    const range = await createRange(lab)
+    const process = boot(lab)
+    lab.world.fault = ({ action, method }) =>
+      action?.kind === "clone" || (method === "observe" && lab.store.runs.size > 0)
+        ? { when: "before", reason: "away" }
+        : undefined
+    const head = await engineOf(process, (engine) =>
+      Effect.gen(function* () {
+        const run = yield* engine.start(rangeRequest(range, deploy), admin)
+        yield* Stream.runDrain(Stream.takeUntil(engine.events(run.id, 0), ({ event }) => event.type === "Waiting"))
+        return run
+      }),
+    )
+    await process.dispose()
+    lab.world.fault = () => undefined
+    const next = boot(lab)
+    const state = await engineOf(next, (engine) =>
+      engine.cancel(head.id, admin).pipe(Effect.andThen(engine.recover), Effect.andThen(engine.wait(head.id))),
+    )
+    await next.dispose()
+    expect(state.steps.get("clone:vm1")).toMatchObject({ phase: "skipped", skippedBecause: "the run was aborted" })
+    expect(endOf(lab).vms).toEqual([])
+  })
+})
+
 /** Takes ten seconds. */
 const walk = work({ name: "walk", input: Schema.Struct({}), settle: () => Effect.as(Effect.sleep(10_000), {}) })
 /** Takes ten seconds, and then finds the hypervisor unreachable. */

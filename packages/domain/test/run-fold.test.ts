@@ -91,6 +91,27 @@ describe("the fold of a journal", () => {
     expect(state.steps.get("a:m1")).toMatchObject({ phase: "planned", attempt: 1, token: undefined, failure })
   })
 
+  it("keeps a step in progress over a crash, but starts one again that waited and so had done nothing", () => {
+    const state = foldRun(
+      entriesOf([
+        { type: "Planned", plan },
+        { type: "StepStarted", key: "a:m1", attempt: 1 },
+        { type: "StepStarted", key: "b:m1", attempt: 1 },
+        { type: "StepDispatched", key: "b:m1", attempt: 1, token: "t" },
+        { type: "StepStarted", key: "c:m2", attempt: 1 },
+        { type: "Waiting", key: "b:m1", reason: "away" },
+        { type: "Waiting", key: "c:m2", reason: "away" },
+        { type: "Resumed", generation: 2 },
+      ]),
+    )
+    expect([...state.steps.values()].map(({ phase, attempt, interrupted }) => [phase, attempt, interrupted])).toEqual([
+      ["started", 1, true],
+      ["dispatched", 1, true],
+      ["planned", 1, true],
+    ])
+    expect(state.waits.size).toBe(0)
+  })
+
   it("gives the later steps of a machine its new VMID and MAC addresses, and leaves other machines alone", () => {
     const settings = {
       cpus: 1,

@@ -90,6 +90,10 @@ const stepAfter = (was: StepState, event: StepEvent, at: Date): StepState => {
   }
 }
 
+/** A crash came while the step was in progress. One that waited to be dispatched has done nothing yet, so it starts again. */
+const interrupted = ({ phase }: StepState, waited: boolean): Partial<StepState> =>
+  phase === "started" && waited ? { interrupted: true, phase: "planned" } : { interrupted: true }
+
 /** Starts a fold over a journal. Total: every prefix and every order of events gives a state. */
 export const openFold = (): RunFold => {
   const steps = new Map<string, StepState>()
@@ -185,8 +189,8 @@ export const openFold = (): RunFold => {
         goOnWithAll(at)
         return { status: event.status, message: event.message, endedAt: at }
       case "Resumed":
+        for (const [key, was] of steps) if (isRunning(was)) steps.set(key, { ...was, ...interrupted(was, waits.has(key)) })
         goOnWithAll(at)
-        for (const [key, was] of steps) if (isRunning(was)) steps.set(key, { ...was, interrupted: true })
         return {}
       case "Output":
         return {}

@@ -1,4 +1,4 @@
-import { followersOf, isDone, predecessors, priorityOf, type StepPhase } from "@rangewright/domain"
+import { followersOf, isDone, isRunning, predecessors, priorityOf, type StepPhase } from "@rangewright/domain"
 import type { LeaseLost } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -13,7 +13,8 @@ export type RunStep = (key: string) => Effect.Effect<StepOutcome, LeaseLost>
 /**
  * Runs the steps of a planned run until each is settled, failed or skipped. Ready steps run as soon as they get slots; within the run, the
  * step with the longest remaining path goes first. Steps that depend on a failed one are skipped; all others continue, also those that are
- * only ordered after it. A tolerated step that fails skips nothing. After a cancel no step starts, and steps in flight settle.
+ * only ordered after it. A tolerated step that fails skips nothing. After a cancel no step starts, and steps in flight settle: also those
+ * that an earlier worker started and may have dispatched.
  */
 export const runSteps = (writer: JournalWriter, slots: RunSlots, runStep: RunStep): Effect.Effect<void, LeaseLost> =>
   Effect.gen(function* () {
@@ -30,6 +31,10 @@ export const runSteps = (writer: JournalWriter, slots: RunSlots, runStep: RunSte
     const isOpen = (key: string): boolean => {
       const state = writer.state().steps.get(key)
       return state !== undefined && !isDone(state)
+    }
+    const isInFlight = (key: string): boolean => {
+      const state = writer.state().steps.get(key)
+      return state !== undefined && isRunning(state)
     }
     const isTolerated = (key: string): boolean => writer.state().steps.get(key)?.step.tolerated === true
 
@@ -71,8 +76,8 @@ export const runSteps = (writer: JournalWriter, slots: RunSlots, runStep: RunSte
     const done = steps.filter(({ key }) => !isOpen(key))
     for (const { key } of done) if (phaseOf(key) !== "settled" && !isTolerated(key)) yield* skipAfter(key)
     for (const { key } of done) if (phaseOf(key) !== "skipped") readyAfter(key)
-    // before any slot is asked for: what was dispatched before a crash still holds its slots
-    for (const step of steps) if (phaseOf(step.key) === "dispatched") occupied.set(step.key, slots.occupy(step))
+    // before any slot is asked for: what was in flight before a crash still holds its slots
+    for (const step of steps) if (isInFlight(step.key)) occupied.set(step.key, slots.occupy(step))
     slots.announce(steps)
     yield* Effect.forEach(
       steps.filter(({ key }) => unmet.get(key) === 0 && isOpen(key)),
@@ -91,7 +96,8 @@ export const runSteps = (writer: JournalWriter, slots: RunSlots, runStep: RunSte
   }).pipe(Effect.scoped)
 
 /**
- * Waits for slots and runs the step; a cancel that comes first drops it. A step that was dispatched before a crash has its slots already.
+ * Waits for slots and runs the step; a cancel that comes first drops it. A step that was in flight before a crash has its slots already,
+ * and no cancel drops it.
  */
 const oneStep = (
   writer: JournalWriter,
