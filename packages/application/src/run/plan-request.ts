@@ -25,6 +25,7 @@ import {
   planRemoveSnapshots,
   planRollBack,
   planTakeSnapshots,
+  powerToRead,
   type PlanIssue,
   type Range,
   type RangeConfig,
@@ -69,6 +70,7 @@ import {
   readMachines,
   readRange,
   snapshotsOf,
+  withLivePower,
   withTemplates,
   type WorldRead,
 } from "./read-world.ts"
@@ -352,8 +354,9 @@ const destroyPlan = (
 const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "power" | "auto-shutdown" }>) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
-    const world = yield* readMachines(range, yield* hypervisor.observe)
+    const listed = yield* readMachines(range, yield* hypervisor.observe)
     const asked = request.kind === "power" ? request : { change: "shutdown" as const, vmids: undefined }
+    const world = yield* withLivePower(listed, powerToRead({ ...asked, range, world: listed }))
     return yield* planned(`change the power of range ${range.id}`, () => planPower({ ...asked, range, world }))
   })
 

@@ -174,6 +174,20 @@ export const readMachines = (
     return world
   })
 
+/**
+ * The world with the power that these machines have now, one read each. The cluster's list shows it some seconds late, and what this
+ * process knows of its own changes is not all: machines are also switched by other instances, by hand and by their guests.
+ */
+export const withLivePower = (world: PlanWorld, wanted: readonly ObservedMachine[]) =>
+  Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
+    const read = ({ node, vmid }: ObservedMachine) =>
+      Effect.map(hypervisor.seek(vmid, node), (found) => [vmid, found.type === "there" ? found.power : "unknown"] as const)
+    const live = new Map(yield* Effect.forEach(wanted, read, { concurrency: readsAtOnce }))
+    const machines = world.cluster.machines.map((one) => ({ ...one, power: live.get(one.vmid) ?? one.power }))
+    return { ...world, cluster: { ...world.cluster, machines } }
+  })
+
 /** The same with networks and pool: at most two more reads. */
 export const readRange = (range: Pick<Range, "id" | "number">, cluster: ObservedCluster, read: WorldRead) =>
   Effect.gen(function* () {

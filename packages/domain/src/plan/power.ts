@@ -1,6 +1,7 @@
 import * as Result from "effect/Result"
 import type { RangeId, Vmid } from "../access/ids.ts"
-import { identify, labelOf, type OwnMachine, type Unreadable, unsureHint } from "./identify.ts"
+import type { ObservedMachine, PowerState } from "../machine/observed.ts"
+import { type Identified, identify, labelOf, type OwnMachine, type Unreadable, unsureHint } from "./identify.ts"
 import type { PlanIssue } from "./issue.ts"
 import { bootUse, owedStep, refOf, shutdownPatience, stopStep } from "./machine-steps.ts"
 import { doubtNotes } from "./plan-notes.ts"
@@ -25,12 +26,23 @@ export interface PowerInput {
   readonly whereOn?: boolean | undefined
 }
 
+const chosenOf = ({ vmids }: Pick<PowerInput, "vmids">, { own }: Identified): readonly OwnMachine[] =>
+  [...own.values()].filter(({ observed }) => vmids === undefined || vmids.includes(observed.vmid))
+
+/**
+ * Machines of whose power the plan must be certain: it would leave them as they are, or restarts them only if they are on. A step that
+ * switches a machine looks itself.
+ */
+export const powerToRead = (input: Pick<PowerInput, "range" | "world" | "change" | "vmids">): readonly ObservedMachine[] =>
+  chosenOf(input, identify(input.range.id, input.world))
+    .map(({ observed }) => observed)
+    .filter(({ power }) => (isRestart(input.change) ? power !== "paused" : isReached(power, input.change)))
+
 /** Plans to switch machines of a range on or off, all at once; machines already in that state get no step. */
 export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanIssue[]> => {
   const { range, world, vmids, change } = input
   const found = identify(range.id, world)
-  const own = [...found.own.values()]
-  const chosen = vmids === undefined ? own : own.filter((o) => vmids.includes(o.observed.vmid))
+  const chosen = chosenOf(input, found)
   const hidden = found.unreadable.filter((u) => vmids === undefined || vmids.includes(u.machine.vmid))
   const unknown = (vmids ?? []).filter(
     (v) => !chosen.some((o) => o.observed.vmid === v) && !hidden.some((u) => u.machine.vmid === v),
@@ -65,6 +77,10 @@ const hiddenIssue = ({ code, message }: Unreadable): PlanIssue => ({
 const isOff = ({ observed }: OwnMachine): boolean => observed.power === "stopped"
 const isRestart = (change: PowerChange): boolean => change === "reboot" || change === "reset"
 
+/** Whether nothing is to be switched. */
+const isReached = (power: PowerState, change: PowerChange): boolean =>
+  change === "on" ? power === "running" || power === "paused" : power === "stopped"
+
 const offIssue = ({ observed }: OwnMachine, change: PowerChange): PlanIssue => ({
   code: "machine-off",
   message: `${labelOf(observed)} is off, so it cannot ${change}`,
@@ -88,12 +104,13 @@ const powerSteps = (own: OwnMachine, change: PowerChange, timeoutSeconds: number
       uses: [bootUse(own.observed.node)],
       estimate: timing.startOnly,
     }
-    const staysOn = before.length === 0 && (power === "running" || power === "paused")
+    const staysOn = before.length === 0 && isReached(power, "on")
     return [...before, ...settle, ...(staysOn ? [] : [start])]
   }
   if (change === "on") return startAfter([])
-  if (power === "stopped") return []
-  const isAsked = (change === "shutdown" || change === "reboot") && power === "running"
+  if (isReached(power, change)) return []
+  // one that is paused cannot answer; one whose state is unknown may be on
+  const isAsked = (change === "shutdown" || change === "reboot") && power !== "paused"
   const down: Step = isAsked
     ? {
         ...base,
