@@ -1,9 +1,22 @@
 import { type RunRequest, runPlannerLayer } from "@rangewright/application"
 import { type Range, rangeOf, type RangeId } from "@rangewright/domain"
+import { Ranges, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { goOn, runUntilDeath } from "./support/crash.ts"
 import { makeCrashGate } from "./support/crash-gate.ts"
-import { boot, createRange, type Lab, labSettings, makeCompany, outlives, startAndWait } from "./support/lab.ts"
+import {
+  admin,
+  boot,
+  createRange,
+  type Lab,
+  labSettings,
+  makeCompany,
+  outlives,
+  type Process,
+  startAndWait,
+} from "./support/lab.ts"
+import { newAda } from "./support/site.ts"
 
 const machine = (name: string, octet: number): string => `
   - vm_name: "{{ range_id }}-${name}"
@@ -36,12 +49,22 @@ const ours = ({ world }: Lab) =>
 
 const hostKey = "HHHHH-OOOOO-SSSSS-TTTTT-KKKKK"
 
-/** A deployed range with two machines; Windows reports that the first is activated and that the second is not. */
+/** Gives the range to an administrator. */
+const give = (process: Process, range: Range) =>
+  process.runPromise(
+    Effect.gen(function* () {
+      yield* (yield* Users).create({ ...newAda, id: admin, isAdmin: true })
+      yield* (yield* Ranges).grant(range.id, admin)
+    }),
+  )
+
+/** A deployed range of an administrator with two machines; Windows reports that the first is activated and that the second is not. */
 const prepared = async (): Promise<{ readonly lab: Lab; readonly range: Range }> => {
   const kms = { host: undefined, server: { range: "LAB" as RangeId, machine: "LAB-one" }, hostKey }
   const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config, settings: { ...labSettings, kms } }
   const range = await createRange(lab)
   const process = boot(lab)
+  await give(process, range)
   expect((await startAndWait(process, range)).state.status).toBe("success")
   await process.dispose()
   lab.world.windowsReport = (stage, name) =>
@@ -123,5 +146,15 @@ it("the operator's key only goes to the machine that the configuration names", a
   expect([...state.steps.values()].map(({ failure }) => failure?.message)).toEqual([
     expect.stringContaining("the configuration names another machine (kms_server)"),
   ])
+  expect(endOf(lab).flatMap(({ stages }) => stages)).toEqual([])
+})
+
+it("the operator's key goes to no range that was given away since", async () => {
+  const { lab, range } = await prepared()
+  const process = boot(lab)
+  await process.runPromise(Effect.flatMap(Ranges, (ranges) => ranges.revoke(range.id, admin)))
+  const refused = await startAndWait(process, range, { kind: "kms-install", vmid: ours(lab)[0]!.vmid }).catch(String)
+  await process.dispose()
+  expect(refused).toContain("no owner of the range is an administrator")
   expect(endOf(lab).flatMap(({ stages }) => stages)).toEqual([])
 })

@@ -22,6 +22,7 @@ import { type ArtifactInstallation, stillWanted } from "../source/installation.t
 import type { ItemOutcome } from "../source/item-outcome.ts"
 import { performArtifactStep } from "../source/perform-install.ts"
 import { SourceContents } from "../source/source-contents.ts"
+import { mayInstallRolesFor } from "../source/target-rights.ts"
 import { concludeDependencies, noteInstallation } from "./conclude-dependencies.ts"
 import { type DependencyChoice, planDependencies, stillToInstall } from "./plan-dependencies.ts"
 
@@ -98,9 +99,12 @@ export const blueprintInstall = runKind({
   name: "blueprint-install",
   doing: "an installation",
   request: Request,
-  plan: ({ recordId, user, ...choice }) =>
+  plan: ({ recordId, user, ...options }) =>
     Effect.gen(function* () {
-      const plan = yield* planDependencies(yield* blueprintOf(recordId), { ...choice, user: user as UserId })
+      const choice = { ...options, user: user as UserId }
+      yield* stillWanted(choice)
+      yield* mayInstallRolesFor(choice)
+      const plan = yield* planDependencies(yield* blueprintOf(recordId), choice)
       const prepared = { plan: stillToInstall(plan), blueprints: [], pruned: [] }
       return workPlan(installStepsOf(prepared, choice.force).map(({ declared, step }) => install.step(declared, step)))
     }),

@@ -14,6 +14,12 @@ const isAdministrators = Effect.fnUntraced(function* ({ id, createdBy }: Range) 
   return (yield* Effect.forEach(owners, users.find)).some((owner) => owner?.isAdmin === true)
 })
 
+/** Fails unless the range belongs to an administrator: it may have been given away since it got a KMS host. */
+export const requireAdministrators = Effect.fnUntraced(function* (range: Range, doing: string) {
+  if (yield* isAdministrators(range)) return
+  return yield* new Conflict({ what: `Cannot ${doing}: no owner of the range is an administrator` })
+})
+
 /** The configured machine (kms_server) and its range; fails when it does not exist, or its range belongs to no administrator. */
 export const kmsServerMachine = (
   { range: id, machine: name }: KmsServer,

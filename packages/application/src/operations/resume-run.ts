@@ -3,7 +3,8 @@ import { Ranges, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { findRun, runAccess } from "../run/find-run.ts"
+import { findRun } from "../run/find-run.ts"
+import { mayResume, resumeAccess } from "../run/may-resume.ts"
 import { restoreRequest, type RunRequest, storeRequest } from "../run/request.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { confirmationOf, readConfirmation } from "../range/confirmed-plan.ts"
@@ -78,7 +79,7 @@ export const resumeRun = operation({
   does: "resume a run",
   summary: "Resume a failed or aborted run from where it stopped, as a new run; with dryRun, only plan it",
   access: "range-access",
-  accessNote: runAccess,
+  accessNote: resumeAccess,
   target: "none",
   path: { runID: Schema.String },
   query: { dryRun: Schema.optionalKey(BooleanText), confirm: Schema.optionalKey(Schema.String) },
@@ -113,6 +114,7 @@ export const resumeRun = operation({
     Effect.gen(function* () {
       const engine = yield* RunEngine
       const run = yield* findRun(path.runID, user)
+      yield* mayResume(run, user)
       yield* requireSameConfiguration(run)
       const asked = yield* resuming(run, body?.confirm ?? query.confirm)
       if (query.dryRun === true || body?.dryRun === true) return yield* rest(run, user, restoreRequest(asked.options))

@@ -75,6 +75,7 @@ import {
   type WorldRead,
 } from "./read-world.ts"
 import { kmsDoing, requireOpenRange } from "../kms/open-range.ts"
+import { requireAdministrators } from "../kms/server-machine.ts"
 import {
   type AntiSandboxRequest,
   deployDoing,
@@ -410,7 +411,9 @@ const kmsPlan = (range: Range, request: KmsRequest, by: UserId) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
     const durations = yield* StepDurations
-    yield* requireOpenRange(range, kmsDoing(request, range))
+    const doing = kmsDoing(request, range)
+    yield* requireOpenRange(range, doing)
+    if (request.kind === "kms-install") yield* requireAdministrators(range, doing)
     const machines = yield* readMachines(range, yield* hypervisor.observe)
     const world = { ...machines, durations: yield* durations.known(by) }
     return request.kind === "kms-install"

@@ -29,12 +29,15 @@ export const scopeFor = (kind: ArtifactKind, { user, userRecord, global }: Insta
     : { type: "user", userId: user, ...(userRecord === undefined ? {} : { recordId: userRecord }) }
 
 /** Fails if the user was removed since the installation was requested: nobody else must get it. */
-export const stillWanted = ({ user, userRecord }: InstallTarget): Effect.Effect<void, NotFound | StorageFault, Users> =>
+export const stillWanted = (
+  { user, userRecord }: InstallTarget,
+  what: "installation" | "uninstallation" = "installation",
+): Effect.Effect<void, NotFound | StorageFault, Users> =>
   Effect.gen(function* () {
     const users = yield* Users
     const found = yield* users.find(user)
     if (found !== undefined && (userRecord ?? found.recordId) === found.recordId) return
-    yield* new NotFound({ what: `Cannot continue the installation: it was for user ${user}, who was removed` })
+    yield* new NotFound({ what: `Cannot continue the ${what}: it was for user ${user}, who was removed` })
   })
 
 /** The user's own target, or the global one, which only administrators may change. */

@@ -18,7 +18,7 @@ import { RunEngine } from "@rangewright/run-engine"
 import { runKind } from "@rangewright/run-engine"
 import { work } from "@rangewright/run-engine"
 import { UninstallSelection } from "../wire/install.ts"
-import type { InstallTarget } from "./installation.ts"
+import { type InstallTarget, stillWanted } from "./installation.ts"
 import { Removal } from "./installed-items.ts"
 import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
 import { sourceSubject } from "./source-subject.ts"
@@ -29,6 +29,8 @@ const Request = Schema.Struct({
   /** Record ID of the source: a source created again under its ID is another one. */
   recordId: Schema.String.pipe(Schema.refine(isRecordId)),
   user: Schema.String.pipe(Schema.refine(isUserId)),
+  /** Absent in runs that began before it was recorded. */
+  userRecord: Schema.optionalKey(Schema.String.pipe(Schema.refine(isRecordId))),
   global: Schema.Boolean,
   force: Schema.Boolean,
   selection: UninstallSelection,
@@ -60,8 +62,9 @@ export const sourceUninstall = runKind({
   name: "source-uninstall",
   doing: "an uninstallation",
   request: Request,
-  plan: ({ recordId, user, global, force, selection }) =>
+  plan: ({ recordId, user, userRecord, global, force, selection }) =>
     Effect.gen(function* () {
+      yield* stillWanted({ user, global, ...(userRecord === undefined ? {} : { userRecord }) }, "uninstallation")
       const source = (yield* sourceOf(recordId)) ?? (yield* new SourceNotFound({ source: recordId }))
       const planned = yield* prepareUninstall(source, { user, global }, selection, force)
       return workPlan(
@@ -99,13 +102,14 @@ const uninstallOutcomes = (state: RunState): readonly ItemOutcome[] =>
  */
 export const uninstallFrom = (
   { recordId }: Pick<Source, "recordId">,
-  { user, global }: InstallTarget,
+  { user, userRecord, global }: InstallTarget,
   selection: typeof UninstallSelection.Type,
   force: boolean,
 ): Effect.Effect<readonly ItemOutcome[], Fault, RunEngine> =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
-    const request = sourceUninstall.request(sourceSubject(recordId), { recordId, user, global, force, selection })
+    const asked = { recordId, user, global, force, selection, ...(userRecord === undefined ? {} : { userRecord }) }
+    const request = sourceUninstall.request(sourceSubject(recordId), asked)
     const run = yield* startAfterOthers(request, user)
     return uninstallOutcomes(yield* engine.wait(run.id))
   })

@@ -28,6 +28,7 @@ import {
   RunJournal,
   StepDurations,
   TemplateBuilder,
+  Users,
 } from "@rangewright/ports"
 import { runKind, type StepContext, work } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
@@ -35,6 +36,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { Settings } from "../settings.ts"
+import { mayBuild, mayHaveName } from "./may-build.ts"
 
 /** The subject of the one run of a template at a time: its build, or its removal. */
 export const templateSubject = (name: string): RunSubject => ({ type: "template", id: name })
@@ -282,13 +284,25 @@ const expectedBuild = Effect.fnUntraced(function* (template: string, by: UserId)
 /** Most templates that are built at once, for all users together. */
 export const mostBuilds = Effect.map(Settings, ({ templateBuilds = 1 }) => Math.max(1, templateBuilds))
 
+/** Fails unless the user of a requested build may still build the template. A user created again under an old ID is another one. */
+const mayStillBuild = Effect.fnUntraced(function* ({ template, user: userId, userRecord, own }: BuildRequest) {
+  const users = yield* Users
+  const user = yield* users.find(userId)
+  if (user?.recordId !== userRecord)
+    return yield* new NotFound({ what: `Cannot build template ${template}: it was for user ${userId}, who was removed` })
+  yield* mayBuild(user, `build template ${template}`)
+  if (own) yield* mayHaveName(user, template, "build template")
+})
+
 /** Builds one template, in its own pool and with its own account, and adopts it when it is complete. */
 export const templateBuild = runKind({
   name: templateBuildName,
   doing: "a build",
   request: BuildRequest,
-  plan: ({ template, user, own, batch, parallel }, { by }) =>
+  plan: (request, { by }) =>
     Effect.gen(function* () {
+      const { template, user, own, batch, parallel } = request
+      yield* mayStillBuild(request)
       yield* filesOf(ofLibrary({ own, user }), template)
       const node = yield* nodeFor(template)
       const time = yield* expectedBuild(template, by)

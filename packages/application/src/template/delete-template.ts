@@ -11,12 +11,12 @@ import {
   type UserId,
   type Vmid,
 } from "@rangewright/domain"
-import { ArtifactLibrary, type LibraryScope, Machines, RunJournal, Sources, Users } from "@rangewright/ports"
+import { ArtifactLibrary, type LibraryScope, Machines, RunJournal, type RunRecord, Sources, Users } from "@rangewright/ports"
 import { anyEndOfRun, RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { hostFailures, scopeOf } from "../ansible/installed.ts"
 import { adoptedBy, templateBuildName, templateSubject } from "./build-run.ts"
-import { templateRemoval } from "./removal-run.ts"
+import { removalOf, templateRemoval } from "./removal-run.ts"
 import { isBuildOf } from "./running-builds.ts"
 
 /** What was done, for people. */
@@ -48,6 +48,17 @@ const builtBy = Effect.fnUntraced(function* (user: User, name: string) {
       Effect.map(Effect.option(engine.state(id)), (state) => (state._tag === "Some" ? adoptedBy(state.value) : undefined)),
   )
   return new Set<Vmid>(made.filter((vmid) => vmid !== undefined))
+})
+
+/** Fails if the run removes a template that the user may not delete: rights may have changed since it was started. */
+export const mayRemove = Effect.fnUntraced(function* (run: RunRecord, user: User) {
+  if (run.kind !== templateRemoval.name || user.isAdmin) return
+  const removal = removalOf(run)
+  if (removal !== undefined && (yield* builtBy(user, removal.template)).has(removal.vmid)) return
+  return yield* new Forbidden({
+    reason: `Cannot resume run ${run.id}: you did not build ${removal === undefined ? "this template" : `template ${removal.template}`}`,
+    hint: "Ask an administrator.",
+  })
 })
 
 /** The owner of the files: the user; for an administrator without own files, the only other user with some. */

@@ -1,7 +1,8 @@
-import { Conflict, isVmid, listed, type Vmid, workPlan } from "@rangewright/domain"
+import { Conflict, isVmid, listed, type RunHead, type Vmid, workPlan } from "@rangewright/domain"
 import { HypervisorTemplates, Machines } from "@rangewright/ports"
 import { runKind, work } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
 const isNumber = (n: number): n is Vmid => isVmid(n)
@@ -9,6 +10,10 @@ const Removal = Schema.Struct({
   template: Schema.String,
   vmid: Schema.Int.pipe(Schema.refine(isNumber)),
 })
+const readRemoval = Schema.decodeUnknownOption(Removal)
+
+/** What a removal's run removes; undefined: its request cannot be read. */
+export const removalOf = ({ options }: Pick<RunHead, "options">) => Option.getOrUndefined(readRemoval(options))
 
 /** Fails while disks of other VMs are linked to the template's. */
 const needNothing = Effect.fnUntraced(function* ({ template, vmid }: typeof Removal.Type) {
