@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { settingsOf } from "../../src/playbook/options.ts"
 import type { Site } from "../../src/playbook/site.ts"
-import { configHoldsTemplate, trustedScope, trustProblem } from "../../src/playbook/trust.ts"
+import { effectiveInConfig, trustedScope, trustProblem } from "../../src/playbook/trust.ts"
 import { found } from "./support/obstacle.ts"
 
 let library: string
@@ -40,6 +40,20 @@ describe("without a sandbox that there should be", () => {
     expect(await problem("ours", alice, undefined, "auto", { v: ["{% x %}"] })).toMatch(/has templates/u)
   })
 
+  it("no configuration sets Ansible's own variables, whoever deploys it, and the refusal names them", async () => {
+    const command = "-o ProxyCommand='/bin/sh -c \"id > /tmp/x\"'"
+    const text = JSON.stringify({ ludus: [{ role_vars: { ansible_ssh_common_args: command } }] })
+    for (const user of [alice, admin])
+      expect(await problem("ours", user, text)).toMatch(
+        /sets ansible_ssh_common_args: .*bwrap: no\. Remove the variable, .*bubblewrap/u,
+      )
+    expect(await problem("ours", alice, undefined, "auto", { ansible_connection: "local" })).toMatch(/sets ansible_connection: /u)
+    expect(await problem("ours", alice, text, "off")).toBeUndefined()
+    expect(
+      await problem("ours", alice, 'ludus: [{vm_name: "web", ansible_groups: [web], role_vars: {port: 80}}]'),
+    ).toBeUndefined()
+  })
+
   it("a member's own roles and collections are not even looked at", () => {
     expect(trustedScope(without("auto"), alice)).toBeUndefined()
     expect(trustedScope(without("auto"), admin)).toBe("root")
@@ -65,12 +79,36 @@ describe("a template in a configuration", () => {
       "a: |\n  #jinja2: variable_start_string:'[%'\n  [% x %]",
       "a: &x '{{ y }}'\nb: *x",
       "a: [",
+      'a: b # c\u2028d: "\\x7b\\x7b x }}"',
+      'a: b # c\u0085d: "\\x7b\\x7b x }}"',
+      'a: b # c\rd: "\\x7b\\x7b x }}"',
       "a: !!binary e3sgeCB9fQ==\nb: '{{ z }}'",
     ])
-      expect(configHoldsTemplate(text), text).toBe(true)
+      expect(effectiveInConfig(text).templates, text).toBe(true)
   })
 
   it("is not the range's own id, which every configuration has", () => {
-    expect(configHoldsTemplate('ludus:\n  - {vm_name: "{{ range_id }}-web", hostname: "{{range_id}}", vlan: 10}\n')).toBe(false)
+    const text = 'ludus:\r\n  - {vm_name: "{{ range_id }}-web", hostname: "{{range_id}}", vlan: 10}\r\n'
+    expect(effectiveInConfig(text).templates).toBe(false)
+  })
+})
+
+describe("a variable of Ansible itself", () => {
+  const variablesOf = (text: string) => effectiveInConfig(text).variables
+
+  it("is found however it is written", () => {
+    for (const text of [
+      "global_role_vars: {ansible_connection: local}",
+      "router: {role_vars: {ansible_connection: local}}",
+      'ludus: [{role_vars: {"\\x61nsible_connection": local}}]',
+      "x: &x {ansible_connection: local}\nludus: [{role_vars: {<<: *x}}]",
+      "x: &x ansible_connection\nludus: [{role_vars: {? *x : local}}]",
+      "ludus: [{role_vars: {hosts: [{ansible_connection: local}]}}]",
+    ])
+      expect(variablesOf(text), text).toEqual(["ansible_connection"])
+  })
+
+  it("is neither a key of machines nor a value", () => {
+    expect(variablesOf("ludus: [{ansible_groups: [ansible_hosts], role_vars: {ansible: 1, v: ansible_user}}]")).toEqual([])
   })
 })

@@ -189,7 +189,7 @@ export const keys = {
   }),
   ansibleSandbox: oneOf(["auto", "required", "off"])(inside, "ansible_sandbox", {
     about:
-      "Whether tools of this host (playbooks, ansible-galaxy, git) run in a sandbox (bwrap) with a network of their own, without access to the service's key, database and network and to other users' files. `auto`: if the sandbox works on this host; otherwise roles run only if an administrator installed them and the range's configuration has no templates. `required`: no tool runs without it. `off`: roles can do everything that the service can.",
+      "Whether tools of this host (playbooks, ansible-galaxy, git) run in a sandbox (bwrap) with a network of their own, without access to the service's key, database and network and to other users' files. `auto`: if the sandbox works on this host; otherwise roles run only if an administrator installed them and the range's configuration has no templates and no variables named `ansible_…`. `required`: no tool runs without it. `off`: roles can do everything that the service can.",
     default: "auto",
   }),
   toolInternet: boolean(inside, "tool_internet", {
