@@ -12,7 +12,10 @@ export interface Mount {
   readonly writable?: boolean
 }
 
-/** What programs of a Linux host need to run at all. From `/etc`, only files without secrets. */
+/**
+ * What programs of a Linux host need to run at all. From `/etc`, only files without secrets; of folders that contain private keys too, only
+ * what is public. An entry may be a link, and what it leads to is mounted; a link inside an entry leads only to what the sandbox has.
+ */
 const systemFiles = [
   "/usr",
   "/etc/alternatives",
@@ -25,7 +28,10 @@ const systemFiles = [
   "/etc/nsswitch.conf",
   "/etc/passwd",
   "/etc/group",
-  "/etc/pki",
+  "/etc/pki/ca-trust",
+  "/etc/pki/tls/cert.pem",
+  "/etc/pki/tls/certs",
+  "/etc/pki/tls/openssl.cnf",
   "/etc/resolv.conf",
   "/etc/services",
   "/etc/ssl/certs",
