@@ -146,7 +146,7 @@ describe("the information that stages get about their run", () => {
     const lab = makeLab()
     const range = await createRange(lab)
     const told: GuestTask[] = []
-    const forgotten: string[] = []
+    const forgotten: (readonly [string, string | undefined])[] = []
     const gate = {
       ...makeCrashGate(),
       guard: <S extends object>(port: string, service: S): S =>
@@ -158,7 +158,7 @@ describe("the information that stages get about their run", () => {
                 told.push(task)
                 return (service as unknown as GuestAutomation["Service"]).dispatch(task)
               },
-              forgetRange: (id: string) => Effect.sync(() => void forgotten.push(id)),
+              forgetRange: (id: string, removed?: string) => Effect.sync(() => void forgotten.push([id, removed])),
             },
     }
     const process = boot(lab, gate)
@@ -175,7 +175,9 @@ describe("the information that stages get about their run", () => {
     )
     expect(forgotten).toEqual([])
     await startAndWait(process, range, { kind: "destroy" })
-    expect(forgotten).toEqual(["LAB"])
+    expect(forgotten).toEqual([["LAB", undefined]])
+    await startAndWait(process, range, { kind: "delete-range", force: false })
+    expect(forgotten.slice(1)).toEqual([["LAB", range.recordId]])
     await process.dispose()
   })
 })

@@ -1,4 +1,15 @@
-import type { GuestObstacle, GuestOs, GuestStage, Json, MachineRef, RangeId, RunId, StepFacts, UserId } from "@rangewright/domain"
+import type {
+  GuestObstacle,
+  GuestOs,
+  GuestStage,
+  Json,
+  MachineRef,
+  RangeId,
+  RecordId,
+  RunId,
+  StepFacts,
+  UserId,
+} from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { GuestFault } from "./faults.ts"
@@ -51,10 +62,10 @@ export class GuestAutomation extends Context.Service<
     /** Deletes what is kept on this host for a user between runs: files left by roles, machine facts. Absent: it keeps nothing. */
     readonly forget?: (userId: UserId) => Effect.Effect<void, GuestFault>
     /**
-     * Deletes what is kept on this host for the VMs of a range, including what roles put there; called once the VMs are gone. Absent: it
-     * keeps nothing.
+     * Deletes what is kept on this host for the VMs of a range, including what roles set; called once the VMs are gone. With the record ID of
+     * a range that is itself removed, also the files that roles left for their next run in it. Absent: it keeps nothing.
      */
-    readonly forgetRange?: (rangeId: RangeId) => Effect.Effect<void, GuestFault>
+    readonly forgetRange?: (rangeId: RangeId, removed?: RecordId) => Effect.Effect<void, GuestFault>
     readonly dispatch: (task: GuestTask) => Effect.Effect<Dispatched, GuestFault>
     readonly settle: (task: GuestTask, token: Json) => Effect.Effect<GuestResult, GuestFault>
   }

@@ -21,7 +21,18 @@ import type { settingsOf } from "./options.ts"
 import { dialFrom, reachOf } from "./reach.ts"
 import { roleProblem } from "./role-play.ts"
 import { carriedIn, carriedOut, filesOf } from "./run-files.ts"
-import { type Folders, forgetFacts, forgetRange, forgetUser, ownFolder, scratchFolder, writeFiles } from "./scratch.ts"
+import {
+  type Folders,
+  forgetFacts,
+  forgetRange,
+  forgetUser,
+  ownFolder,
+  ownWorkspace,
+  scratchFolder,
+  userPart,
+  workspacesOfUser,
+  writeFiles,
+} from "./scratch.ts"
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
 import { addressSet, roleOf } from "./stage-input.ts"
 import { trustedScope, trustObstacles, trustProblem } from "./trust.ts"
@@ -73,10 +84,10 @@ const run = Effect.fnUntraced(function* (context: Equipped, task: GuestTask, kno
   // data kept for a user is deleted with the user, and a run that continues must not recreate it
   const userId = site.user?.id
   const ofHost = Effect.mapError((error: Error) => faultOf(task, "failed", `the service's host failed: ${error.message}`))
-  const folder = (parent: string, ...parts: readonly string[]) =>
-    ofHost(Effect.tryPromise({ try: () => ownFolder(parent, ...parts), catch: (cause) => new Error(String(cause)) }))
-  const workspace = yield* folder(folders.workspaces, userId ?? "nobody")
-  const facts = yield* folder(folders.facts, site.range.id, userId ?? "nobody")
+  const onDisk = <A>(work: () => Promise<A>) =>
+    ofHost(Effect.tryPromise({ try: work, catch: (cause) => new Error(String(cause)) }))
+  const workspace = yield* onDisk(() => ownWorkspace(folders, site.range, userId))
+  const facts = yield* onDisk(() => ownFolder(folders.facts, site.range.id, userPart(userId)))
   const way = yield* wayTo(context, task, site)
   const scratch = yield* ofHost(scratchFolder(folders))
   const isRole = task.stage === "role"
@@ -84,7 +95,7 @@ const run = Effect.fnUntraced(function* (context: Equipped, task: GuestTask, kno
     ? yield* Effect.mapError(carryFacts(folders, context.ports, site, task), ({ message }) => faultOf(task, "away", message))
     : undefined
   const files = filesOf(context, task, site, login, { scratch, workspace }, carried)
-  yield* ofHost(Effect.tryPromise({ try: () => writeFiles(scratch, files), catch: (cause) => new Error(String(cause)) }))
+  yield* onDisk(() => writeFiles(scratch, files))
   // facts known about the machine change now
   if (!isRole) yield* Effect.promise(() => forgetFacts(folders, site.range.id, site.target.name))
   const {
@@ -122,7 +133,10 @@ const run = Effect.fnUntraced(function* (context: Equipped, task: GuestTask, kno
       onRefused: (because) => lines.add([`[relay] ${cover(because)}`]),
     }),
   )
-  const written = [scratch, facts, workspace]
+  // administrators deploy ranges of others, which must not use up each other's share
+  const kept =
+    userId === undefined || site.user?.isAdmin === true ? [workspace] : yield* onDisk(() => workspacesOfUser(folders, userId))
+  const written = [scratch, facts, ...kept]
   const already = yield* Effect.promise(() => sizeOf(written, Number.MAX_SAFE_INTEGER))
   // a user above the limit may still clean up, unless the size cannot be determined
   const disk = already > Number.MAX_SAFE_INTEGER ? settings.diskBytes : Math.max(settings.diskBytes, already)
@@ -229,8 +243,10 @@ export const playbookAutomation = (context: AutomationContext): Context.Service.
     overNetwork: true,
     ...context.roles,
     forget: (userId) => forgetting(`remove what roles kept for user ${userId}`, () => forgetUser(context.folders, userId)),
-    forgetRange: (rangeId) =>
-      forgetting(`remove what is stored about the machines of range ${rangeId}`, () => forgetRange(context.folders, rangeId)),
+    forgetRange: (rangeId, removed) =>
+      forgetting(`remove what is stored about the machines of range ${rangeId}`, () =>
+        forgetRange(context.folders, rangeId, removed),
+      ),
     dispatch: (task) => Effect.as(Effect.andThen(able(task), readMachine(context.ports, task)), { token: null }),
     settle: (task) => Effect.scoped(perform(task)),
   }

@@ -1,3 +1,4 @@
+import type { Range, RecordId } from "@rangewright/domain"
 import { endProcessesBelow, removeFolder, systemPath } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -38,17 +39,52 @@ export const forgetFacts = async ({ facts }: Pick<Folders, "facts">, rangeId: st
   for (const user of await readdir(ofRange).catch(() => [])) await removeFolder(join(ofRange, user, machine)).catch(() => {})
 }
 
-/** Deletes everything kept for a user: files of roles in the workspace, and gathered facts. */
+/** Deletes everything kept for a user: files of roles in the user's workspaces, and gathered facts. */
 export const forgetUser = async ({ facts, workspaces }: Pick<Folders, "facts" | "workspaces">, userId: string): Promise<void> => {
   const own = (folder: string) => removeFolder(join(folder, segment(userId)))
+  // workspaces of earlier versions, which users had across ranges
   await own(workspaces)
+  for (const range of await rangesIn(workspaces)) await own(join(workspaces, range))
   for (const range of await readdir(facts)) await own(join(facts, range))
 }
 
-/** Deletes all facts about the machines of a range, including those set by roles. */
-export const forgetRange = async ({ facts, roleFacts }: Pick<Folders, "facts" | "roleFacts">, rangeId: string): Promise<void> => {
+/** Deletes all facts about the machines of a range, including those set by roles. If the range itself is removed, also its workspaces. */
+export const forgetRange = async (
+  { facts, roleFacts, workspaces }: Pick<Folders, "facts" | "roleFacts" | "workspaces">,
+  rangeId: string,
+  removed?: RecordId,
+): Promise<void> => {
   for (const folder of [facts, roleFacts]) await removeFolder(join(folder, segment(rangeId)))
+  if (removed !== undefined) await removeFolder(join(workspaces, segment(workspacesOf(removed))))
 }
+
+/** Stands for the user of a run whose user is gone: no user can have this ID. */
+const noUser = "no-user"
+
+export const userPart = (userId: string | undefined): string => userId ?? noUser
+
+/** No ID of a user begins like this: what users kept in earlier versions is next to these folders. */
+const rangePrefix = "range-"
+
+/** The record ID, because a later range of the same name is a different one. */
+const workspacesOf = (recordId: RecordId): string => `${rangePrefix}${recordId}`
+
+const rangesIn = async (workspaces: string): Promise<readonly string[]> =>
+  (await readdir(workspaces)).filter((name) => name.startsWith(rangePrefix))
+
+/**
+ * Where roles keep files in the runs that this user starts in this range. What they find there is used by their later runs, and the author of
+ * a configuration decides what they write: so no other range's runs share it, and none that other users start.
+ */
+export const ownWorkspace = (
+  { workspaces }: Pick<Folders, "workspaces">,
+  { recordId }: Pick<Range, "recordId">,
+  userId: string | undefined,
+): Promise<string> => ownFolder(workspaces, workspacesOf(recordId), userPart(userId))
+
+/** All workspaces of a user. Not all of them exist. */
+export const workspacesOfUser = async ({ workspaces }: Pick<Folders, "workspaces">, userId: string): Promise<readonly string[]> =>
+  (await rangesIn(workspaces)).map((range) => join(workspaces, range, segment(userId)))
 
 /** A private folder below one of them. The parts are ids, never paths. */
 export const ownFolder = async (parent: string, ...parts: readonly string[]): Promise<string> => {

@@ -211,7 +211,10 @@ describe.skipIf(sandboxObstacle !== undefined)(`the sandbox of roles${skipNote(s
       "secret-key": "the service's key",
       "rangewright.db": "the database",
       [`library/users/bob/roles/his/vars/main.yml`]: "bobs: role",
-      "automation/workspaces/bob/note": "bob's note",
+      "automation/workspaces/range-lab000000000000/bob/note": "bob's note",
+      [`automation/workspaces/range-other0000000000/${userId}/note`]:
+        "kept by a role that ran for the same user in another range",
+      [`automation/workspaces/${userId}/note`]: "kept by any role that ran for the same user",
       "automation/facts/LAB/bob/host": "bob's facts",
     }
     for (const [path, text] of Object.entries(secrets)) {
@@ -224,6 +227,7 @@ describe.skipIf(sandboxObstacle !== undefined)(`the sandbox of roles${skipNote(s
       "/root/.ssh",
       "/var/lib",
       `/proc/${process.pid}/environ`,
+      "/opt/ludus/note",
     ]
     await lab.addRole("spy", {
       "tasks/main.yml": `- name: Look around on the service's host
@@ -260,6 +264,6 @@ describe.skipIf(sandboxObstacle !== undefined)(`the sandbox of roles${skipNote(s
     expect(fault).toBe("")
     const seen: unknown = JSON.parse((await lab.host("LAB-web").run("cat", "/root/seen")).output)
     expect(seen).toEqual({ seen: [], power: false, env: "" })
-    expect(await readdir(join(lab.folder, "automation", "workspaces", userId))).toContain("kept")
+    expect(await readdir(join(lab.folder, "automation", "workspaces", "range-lab000000000000", userId))).toContain("kept")
   })
 })

@@ -29,9 +29,11 @@ export const finishRun = Effect.fnUntraced(function* (
   const rangeId = rangeOf(head)
   if (end.status !== "success") yield* takeBack(head, state)
   if (rangeId === undefined || end.status !== "success") return false
-  // a failure is harmless: leftovers are bound to VMs that are gone, and never used again
-  const forget = guests.forgetRange?.(rangeId).pipe(Effect.catch((fault) => Effect.logWarning(fault.message)))
-  if ((head.kind === "delete-range" || head.kind === "destroy") && forget !== undefined) yield* forget
+  if (head.kind === "delete-range" || head.kind === "destroy") {
+    const removed = head.kind === "destroy" ? undefined : (yield* retryStorage(ranges.find(rangeId)))?.recordId
+    // a failure is harmless: leftovers are bound to VMs or to a range that are gone, and never used again
+    yield* (guests.forgetRange?.(rangeId, removed) ?? Effect.void).pipe(Effect.catch((fault) => Effect.logWarning(fault.message)))
+  }
   if (head.kind === "delete-range") {
     yield* onRemoval
     yield* retryStorage(ranges.remove(rangeId))

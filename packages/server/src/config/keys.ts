@@ -198,7 +198,8 @@ export const keys = {
     default: true,
   }),
   toolDisk: wholeNumber(1, 1_000_000)(inside, "tool_disk", {
-    about: "Disk space in GiB on this host for the files of one role's run and those that roles keep for its user.",
+    about:
+      "Disk space in GiB on this host for the files of one role's run and those that roles keep for its user, in all ranges together (for an administrator, in its range).",
     default: 20,
   }),
   ansibleRoute: oneOf(["direct", "router", "jump"])(inside, "ansible_route", {
