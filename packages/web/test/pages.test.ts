@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { needsOf } from "../src/pages/admin/needs.ts"
-import { newUsers } from "../src/pages/admin/roster.ts"
+import { newUsers, withoutUsers } from "../src/pages/admin/roster.ts"
 import { eventReader } from "../src/api/events.ts"
 import { httpsAddress } from "../src/links.ts"
 import { bodyOf, curlOf } from "../src/parts/curl.ts"
@@ -422,6 +422,10 @@ describe("a list of new users", () => {
       { userID: "JO", name: "Jo Doe", email: "jo@lab.example" },
       { userID: "MO", name: 'Mo "M" Roe', email: "mo@lab.example" },
     ])
+  })
+  test("keeps the lines of users that were not added, as they were typed", () => {
+    expect(withoutUsers("JO,Jo,jo@lab.example\r\nMO\tMo, M.\tmo@lab.example\nx", ["JO"])).toBe("MO\tMo, M.\tmo@lab.example\nx")
+    expect(withoutUsers("JO,Jo,jo@lab.example\n", ["JO"])).toBe("")
   })
   test("names incomplete lines", () => {
     expect(newUsers("JO,Jo\nMO,Mo,mo@lab.example\nx")).toMatchObject({ wrong: [1, 3] })

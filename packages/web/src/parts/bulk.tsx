@@ -70,7 +70,16 @@ export const useBulk = (atOnce = 3): Bulk => {
 const tones: Readonly<Record<Phase, Tone>> = { waiting: "quiet", doing: "busy", done: "ok", failed: "bad" }
 
 /** The result of each task, failed ones first. */
-export const BulkReport = ({ bulk, title }: { readonly bulk: Bulk; readonly title: string }) => {
+export const BulkReport = ({
+  bulk,
+  title,
+  closes = true,
+}: {
+  readonly bulk: Bulk
+  readonly title: string
+  /** False where it belongs to something that is closed as a whole. */
+  readonly closes?: boolean
+}) => {
   const rows = bulk.rows.value
   if (rows.length === 0) return null
   const of = (phase: Phase): number => rows.filter((row) => row.phase === phase).length
@@ -88,9 +97,11 @@ export const BulkReport = ({ bulk, title }: { readonly bulk: Bulk; readonly titl
               {t.bulk.retry(failed)}
             </button>
           ) : null}
-          <button type="button" class="small" disabled={bulk.isBusy} onClick={bulk.clear}>
-            {t.close}
-          </button>
+          {closes ? (
+            <button type="button" class="small" disabled={bulk.isBusy} onClick={bulk.clear}>
+              {t.close}
+            </button>
+          ) : null}
         </div>
       </div>
       <ul class="plain lines">

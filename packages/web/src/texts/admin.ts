@@ -107,6 +107,7 @@ export const admin = {
     noGroup: "No group",
     manyReport: "Users added",
     manySaid: (email: string) => `Added: ${email}`,
+    manyChange: "Change the list",
     manyKeys: "Download the keys",
     manyInvites: "Download invitations",
     manyKeysText:

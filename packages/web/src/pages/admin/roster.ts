@@ -20,3 +20,10 @@ export const newUsers = (list: string): { readonly users: readonly NewUser[]; re
   }
   return { users, wrong }
 }
+
+/** The lines of the list that are not about these users. */
+export const withoutUsers = (list: string, userIDs: readonly string[]): string =>
+  list
+    .split(/\r?\n/u)
+    .filter((line) => !newUsers(line).users.some(({ userID }) => userIDs.includes(userID)))
+    .join("\n")

@@ -19,6 +19,7 @@ const Add = ({ open, onClose }: { readonly open: boolean; readonly onClose: () =
   const doing = useDoing()
   const made = useSignal<{ readonly userID: string; readonly apiKey: string } | undefined>(undefined)
   const close = (): void => {
+    if (doing.busy) return
     made.value = undefined
     onClose()
   }
@@ -43,7 +44,7 @@ const Add = ({ open, onClose }: { readonly open: boolean; readonly onClose: () =
   }
   const key = made.value
   return (
-    <Dialog title={texts.add} open={open} onClose={close}>
+    <Dialog title={texts.add} open={open} stays={doing.busy || key !== undefined} onClose={close}>
       {key === undefined ? (
         <form onSubmit={submit}>
           <Field label={texts.id} hint={texts.idHint}>
