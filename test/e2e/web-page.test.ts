@@ -544,7 +544,10 @@ describe.skipIf(noBrowser !== undefined)(
 
       await settled(page, `${service.url}/ui/ranges?q=uma`)
       await page.getByLabel("Select several").check()
-      await page.getByLabel("Select UMA").check()
+      await page.keyboard.press("j")
+      await page.locator("th a:focus", { hasText: "UMA" }).waitFor()
+      await page.keyboard.press("x")
+      expect(await page.getByLabel("Select UMA").isChecked()).toBe(true)
       await page.getByRole("button", { name: "Take a snapshot" }).click()
       const name = page.getByRole("dialog", { name: "Take a snapshot of 1 range?" }).getByLabel("Name of the snapshot")
       for (const text of ["1 no", "before"]) {

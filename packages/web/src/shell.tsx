@@ -74,7 +74,8 @@ const moveInTable = (key: string): boolean => {
   if (by === undefined) return false
   const rows = [...document.querySelectorAll("main tbody tr")]
   const at = row === undefined || row === null ? (by === 1 ? 0 : rows.length - 1) : rows.indexOf(row) + by
-  const next = rows[at]?.querySelector("th a, a, th input, button")
+  // a checkbox may stand before the link that Enter opens
+  const next = rows[at]?.querySelector("th a") ?? rows[at]?.querySelector("a, th input, button")
   if (!(next instanceof HTMLElement)) return false
   next.focus()
   return true
@@ -96,7 +97,7 @@ const keyboard = (): (() => void) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     if (event.key === "Escape") {
       menuOpen.value = false
-      if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur()
+      if (isTyping(event) && document.activeElement instanceof HTMLInputElement) document.activeElement.blur()
       return
     }
     if (isTyping(event) || document.querySelector("dialog[open]") !== null) return
