@@ -3,13 +3,82 @@ import { useSignal } from "@preact/signals"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { CardTable, Unread } from "../parts/list.tsx"
-import { Confirm, Dialog, Empty, Field, Note, Outcome, Text, Time, useDoing, useQuestion } from "../parts/parts.tsx"
+import {
+  Confirm,
+  Dialog,
+  Empty,
+  Field,
+  Note,
+  Outcome,
+  type Question,
+  Text,
+  Time,
+  useDoing,
+  useQuestion,
+} from "../parts/parts.tsx"
 import { RangeHead, useRange } from "../range/range-head.tsx"
 import { shortName } from "../range/sentence.ts"
 import { SnapshotName } from "../range/snapshot-name.tsx"
 import { snapshotText } from "../range/snapshot-outcome.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
+
+interface RowProperties {
+  readonly id: string
+  readonly set: SnapshotGroup
+  readonly isBusy: boolean
+  readonly ask: (question: Question) => void
+  readonly act: (path: string, body: object) => void
+}
+
+const Row = ({ id, set, isBusy, ask, act }: RowProperties) => {
+  const { name, complete, machines, missing, newest } = set
+  const rollBack = (): void =>
+    ask({
+      title: t.snapshots.rollBackTitle(name),
+      text: t.snapshots.rollBackText,
+      action: t.snapshots.rollBack,
+      danger: true,
+      act: () => act("/snapshots/rollback", { name }),
+    })
+  const remove = (): void =>
+    ask({
+      title: t.snapshots.removeTitle(name),
+      text: t.snapshots.removeText,
+      action: t.snapshots.remove,
+      danger: true,
+      act: () => act("/snapshots/remove", { name }),
+    })
+  return (
+    <tr>
+      <th scope="row">
+        <Text>{name}</Text>
+        {set.includesRAM ? <span class="tag">{t.snapshots.withRam}</span> : null}
+      </th>
+      <td data-label={t.snapshots.columns.machines}>
+        {complete ? t.snapshots.complete : t.snapshots.partial(machines.length, machines.length + missing.length)}
+        {missing.length === 0 ? null : (
+          <span class="sub">
+            <Text>
+              {t.snapshots.missing(missing.map(({ vmname, vmid }) => shortName(id, vmname ?? String(vmid))).join(", "))}
+            </Text>
+          </span>
+        )}
+      </td>
+      <td data-label={t.snapshots.columns.taken}>
+        <Time at={new Date(newest * 1000).toISOString()} />
+      </td>
+      <td class="row-actions">
+        <button type="button" class="small" disabled={isBusy} onClick={rollBack}>
+          {t.snapshots.rollBack}
+        </button>
+        <button type="button" class="small danger" disabled={isBusy} onClick={remove}>
+          {t.snapshots.remove}
+        </button>
+      </td>
+    </tr>
+  )
+}
 
 export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
   const id = values["id"] ?? ""
@@ -31,61 +100,6 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
       includeRAM: has("ram"),
     })
   }
-  const Row = ({ set }: { readonly set: SnapshotGroup }) => (
-    <tr>
-      <th scope="row">
-        <Text>{set.name}</Text>
-        {set.includesRAM ? <span class="tag">{t.snapshots.withRam}</span> : null}
-      </th>
-      <td data-label={t.snapshots.columns.machines}>
-        {set.complete ? t.snapshots.complete : t.snapshots.partial(set.machines.length, set.machines.length + set.missing.length)}
-        {set.missing.length === 0 ? null : (
-          <span class="sub">
-            <Text>
-              {t.snapshots.missing(set.missing.map(({ vmname, vmid }) => shortName(id, vmname ?? String(vmid))).join(", "))}
-            </Text>
-          </span>
-        )}
-      </td>
-      <td data-label={t.snapshots.columns.taken}>
-        <Time at={new Date(set.newest * 1000).toISOString()} />
-      </td>
-      <td class="row-actions">
-        <button
-          type="button"
-          class="small"
-          disabled={isBusy}
-          onClick={() =>
-            (question.value = {
-              title: t.snapshots.rollBackTitle(set.name),
-              text: t.snapshots.rollBackText,
-              action: t.snapshots.rollBack,
-              danger: true,
-              act: () => void act("/snapshots/rollback", { name: set.name }),
-            })
-          }
-        >
-          {t.snapshots.rollBack}
-        </button>
-        <button
-          type="button"
-          class="small danger"
-          disabled={isBusy}
-          onClick={() =>
-            (question.value = {
-              title: t.snapshots.removeTitle(set.name),
-              text: t.snapshots.removeText,
-              action: t.snapshots.remove,
-              danger: true,
-              act: () => void act("/snapshots/remove", { name: set.name }),
-            })
-          }
-        >
-          {t.snapshots.remove}
-        </button>
-      </td>
-    </tr>
-  )
   return (
     <>
       <RangeHead id={id} view={view} />
@@ -109,7 +123,14 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
       ) : (
         <CardTable columns={[...Object.values(t.snapshots.columns), t.range.columns.actions]}>
           {data.sets.map((set) => (
-            <Row key={set.name} set={set} />
+            <Row
+              key={set.name}
+              id={id}
+              set={set}
+              isBusy={isBusy}
+              ask={(asked) => (question.value = asked)}
+              act={(path, body) => void act(path, body)}
+            />
           ))}
         </CardTable>
       )}

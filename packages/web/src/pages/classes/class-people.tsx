@@ -10,6 +10,12 @@ import { t } from "../../texts.ts"
 
 const idsOf = (text: string): readonly string[] => text.split(/[\s,;]+/u).filter(Boolean)
 
+const Remove = ({ id, isBusy, remove }: { readonly id: string; readonly isBusy: boolean; readonly remove: () => void }) => (
+  <button type="button" class="small" disabled={isBusy} aria-label={`${texts.remove}: ${id}`} onClick={remove}>
+    {texts.remove}
+  </button>
+)
+
 /** Members of the class, and its ranges. */
 export const ClassPeople = ({
   group,
@@ -55,17 +61,6 @@ export const ClassPeople = ({
     }
   }
   const people = members.data.value
-  const Remove = ({ kind, id }: { readonly kind: "users" | "ranges"; readonly id: string }) => (
-    <button
-      type="button"
-      class="small"
-      disabled={doing.busy}
-      aria-label={`${texts.remove}: ${id}`}
-      onClick={() => remove(kind, id)}
-    >
-      {texts.remove}
-    </button>
-  )
   return (
     <>
       <Outcome doing={doing} />
@@ -86,7 +81,7 @@ export const ClassPeople = ({
                     </th>
                     <td data-label={texts.peopleColumns.role}>{texts.roles[role]}</td>
                     <td class="row-actions">
-                      <Remove kind="users" id={userID} />
+                      <Remove id={userID} isBusy={doing.busy} remove={() => remove("users", userID)} />
                     </td>
                   </tr>
                 ))}
@@ -102,7 +97,7 @@ export const ClassPeople = ({
                   <tr key={rangeID}>
                     <RangeName rangeID={rangeID} name={name} />
                     <td class="row-actions">
-                      <Remove kind="ranges" id={rangeID} />
+                      <Remove id={rangeID} isBusy={doing.busy} remove={() => remove("ranges", rangeID)} />
                     </td>
                   </tr>
                 ))}
