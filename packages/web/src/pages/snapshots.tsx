@@ -8,6 +8,7 @@ import {
   Dialog,
   Empty,
   Field,
+  FormEnd,
   Note,
   Outcome,
   type Question,
@@ -93,12 +94,8 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
     doing.run(async () => snapshotText(await change<SnapshotResult>("POST", path, { rangeID: id }, body)))
   const take = (event: SubmitEvent): void => {
     const { text, has } = submitted(event)
-    taking.value = false
-    void act("/snapshots/create", {
-      name: text("name").trim(),
-      description: text("description"),
-      includeRAM: has("ram"),
-    })
+    const body = { name: text("name").trim(), description: text("description"), includeRAM: has("ram") }
+    void act("/snapshots/create", body).then((done) => done && (taking.value = false))
   }
   return (
     <>
@@ -144,14 +141,7 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
             <input type="checkbox" name="ram" />
             {t.snapshots.ram}
           </label>
-          <div class="actions end">
-            <button type="button" onClick={() => (taking.value = false)}>
-              {t.cancel}
-            </button>
-            <button type="submit" class="primary">
-              {t.snapshots.take}
-            </button>
-          </div>
+          <FormEnd doing={doing} action={t.snapshots.take} onClose={() => (taking.value = false)} />
         </form>
       </Dialog>
       <Confirm question={question.value} onClose={() => (question.value = undefined)} />
