@@ -575,6 +575,7 @@ export const t = {
     build: "Build",
     building: "The build has begun",
     empty: "There are no templates.",
+    noMatch: "No template matches.",
   },
   blueprints: {
     title: "Blueprints",
@@ -582,6 +583,7 @@ export const t = {
     intro: "Reusable range configurations.",
     empty: "There are no blueprints.",
     emptyText: "Save the configuration of a range as a blueprint, or add a source that has some.",
+    noMatch: "No blueprint matches.",
     owner: (name: string) => `by ${name}`,
     apply: "Use for a range…",
     applyTitle: (name: string) => `Use ${name}`,

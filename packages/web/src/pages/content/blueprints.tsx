@@ -38,10 +38,12 @@ const List = () => {
         <Search label={t.blueprints.filter} />
       </div>
       <Unread of={blueprints} />
-      {data === undefined ? null : shown.length === 0 ? (
+      {data === undefined ? null : data.length === 0 ? (
         <Empty title={t.blueprints.empty}>
           <p class="muted">{t.blueprints.emptyText}</p>
         </Empty>
+      ) : shown.length === 0 ? (
+        <Empty title={t.blueprints.noMatch} />
       ) : (
         <CardTable columns={Object.values(t.blueprints.columns)}>
           {shown.map(({ blueprintID, name, description, ownerUserID, tags = [], updated }) => (

@@ -61,7 +61,7 @@ export const TemplatesPage = () => {
       <Outcome doing={doing} />
       <Unread of={templates} />
       {data === undefined ? null : shown.length === 0 ? (
-        <Empty title={t.templates.empty} />
+        <Empty title={data.length === 0 ? t.templates.empty : t.templates.noMatch} />
       ) : (
         <CardTable columns={Object.values(t.templates.columns)}>
           {shown.map(({ name, status, os, description }) => (
