@@ -3,6 +3,9 @@ export const base = "/ui"
 /** The address of a page of this application. */
 export const linkTo = (...parts: readonly string[]): string => `${base}/${parts.map(encodeURIComponent).join("/")}`
 
+/** The path of a blueprint's page. IDs contain slashes, so they go into the query. */
+export const blueprintPath = (blueprintID: string): string => `/blueprints?id=${encodeURIComponent(blueprintID)}`
+
 /** The address of a link written by somebody else: `https:` only. Anything else is shown as text. */
 export const httpsAddress = (text: string | undefined): string | undefined => {
   if (text === undefined || !/^https:\/\//iu.test(text)) return undefined

@@ -1,7 +1,7 @@
 import type { BlueprintItem, BlueprintMade } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { change, changeText, Refusal } from "../../api/client.ts"
-import { linkTo } from "../../links.ts"
+import { blueprintPath, linkTo } from "../../links.ts"
 import { submitted } from "../../parts/form.ts"
 import { plain } from "../../parts/format.ts"
 import { Dialog, type Doing, Field, FormEnd, useDoing } from "../../parts/parts.tsx"
@@ -15,9 +15,6 @@ interface Form {
   readonly open: boolean
   readonly onClose: () => void
 }
-
-/** The path of a blueprint's page. IDs contain slashes, so they go into the query. */
-export const pathOf = (blueprintID: string): string => `/blueprints?id=${encodeURIComponent(blueprintID)}`
 
 const RangeField = () => {
   const ranges = useRanges()
@@ -86,7 +83,7 @@ export const CreateBlueprint = ({ open, onClose }: Form) => {
     const { text } = submitted(event)
     const blueprintID = text("id").trim()
     const body = { blueprintID, name: text("name").trim(), rangeID: text("range") }
-    void doing.run(() => changeText("POST", "/blueprints/from-range", {}, body), pathOf(blueprintID))
+    void doing.run(() => changeText("POST", "/blueprints/from-range", {}, body), blueprintPath(blueprintID))
   }
   return (
     <Dialog title={texts.createTitle} open={open} onClose={onClose}>
@@ -106,7 +103,10 @@ export const CopyBlueprint = ({ item: { blueprintID, name }, open, onClose }: Fo
   const submit = (event: SubmitEvent): void => {
     const { text } = submitted(event)
     const body = { blueprintID: text("id").trim(), name: text("name").trim() }
-    void doing.run(() => changeText("POST", "/blueprints/{blueprintID}/copy", { blueprintID }, body), pathOf(body.blueprintID))
+    void doing.run(
+      () => changeText("POST", "/blueprints/{blueprintID}/copy", { blueprintID }, body),
+      blueprintPath(body.blueprintID),
+    )
   }
   return (
     <Dialog title={texts.copyTitle(name)} open={open} onClose={onClose}>

@@ -1,14 +1,14 @@
 import type { BlueprintItem } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useRead } from "../../api/resource.ts"
-import { base } from "../../links.ts"
+import { base, blueprintPath } from "../../links.ts"
 import { CardTable, Search, Unread } from "../../parts/list.tsx"
 import { Empty, Head, Outcome, Text, Time, useDoing } from "../../parts/parts.tsx"
 import { place } from "../../router.ts"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
 import { Detail } from "./blueprint.tsx"
-import { CreateBlueprint, ImportBlueprint, pathOf } from "./blueprint-forms.tsx"
+import { CreateBlueprint, ImportBlueprint } from "./blueprint-forms.tsx"
 
 const texts = content.blueprint
 
@@ -49,7 +49,7 @@ const List = () => {
           {shown.map(({ blueprintID, name, description, ownerUserID, tags = [], updated }) => (
             <tr key={blueprintID}>
               <th scope="row">
-                <a href={`${base}${pathOf(blueprintID)}`}>
+                <a href={`${base}${blueprintPath(blueprintID)}`}>
                   <Text>{name}</Text>
                 </a>
                 {tags.map((tag) => (

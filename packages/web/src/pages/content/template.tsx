@@ -1,4 +1,4 @@
-import type { LogEntry } from "@rangewright/application/wire"
+import type { DiskUseAnswer, LogEntry } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { changeText, read } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
@@ -69,8 +69,19 @@ const Findings = ({ checked: { images, evaluation, notChecked } }: { readonly ch
   )
 }
 
+const useBuilds = () => useRead<readonly LogEntry[]>("/templates/logs/history", {}, ofTemplates)
+
+/** Whether the user may delete something of it: everything as an administrator, otherwise their own files and what they built. */
+const useMayDelete = (name: string, isBuilt: boolean): boolean => {
+  const isAdmin = me.value?.isAdmin === true
+  const kept = useRead<DiskUseAnswer>(isAdmin ? undefined : "/user/disk")
+  const builds = useBuilds()
+  if (isAdmin || kept.data.value?.things.some((thing) => thing.kind === "template" && thing.name === name) === true) return true
+  return isBuilt && builds.data.value?.some(({ template, status }) => template === name && status === "success") === true
+}
+
 const Builds = ({ name }: { readonly name: string }) => {
-  const builds = useRead<readonly LogEntry[]>("/templates/logs/history", {}, ofTemplates)
+  const builds = useBuilds()
   const own = builds.data.value?.filter(({ template }) => template === name)
   return (
     <section class="card" aria-labelledby="builds">
@@ -98,6 +109,7 @@ export const TemplatePage = ({ values }: { readonly values: Readonly<Record<stri
   const doing = useDoing()
   const checked = useSignal<readonly Checked[] | undefined>(undefined)
   const template = templates.data.value?.find((one) => one.name === name)
+  const mayDelete = useMayDelete(name, template?.built === true)
   if (template === undefined)
     return (
       <>
@@ -125,7 +137,7 @@ export const TemplatePage = ({ values }: { readonly values: Readonly<Record<stri
         lead={template.description === undefined ? undefined : <Text>{template.description}</Text>}
       >
         <BuildButton name={name} status={template.status} doing={doing} />
-        {me.value?.isAdmin === true ? (
+        {mayDelete ? (
           <ConfirmButton
             class="danger"
             disabled={doing.busy}
