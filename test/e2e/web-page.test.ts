@@ -874,6 +874,23 @@ describe.skipIf(noBrowser !== undefined)(
       await note.waitFor()
     })
 
+    test("says why parts of a range cannot be read, and reads them again on request", async () => {
+      const { service, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "UMA")
+      for (const what of ["runs", "range/topology", "range/drift"])
+        await page.route(`**/api/v2/${what}?*`, (route) => route.fulfill({ status: 500, json: { error: `No ${what} today.` } }))
+      await page.goto(`${service.url}/ui/ranges/UMA`)
+      const runs = page.getByRole("region", { name: "Last runs" })
+      await runs.getByText("No runs today.").waitFor()
+      await page.getByRole("region", { name: "Network" }).getByText("No range/topology today.").waitFor()
+      await page.getByText("No range/drift today.").waitFor()
+      await page.unrouteAll()
+      await runs.getByRole("button", { name: "Try again" }).click()
+      await runs.getByRole("listitem").first().waitFor()
+      await runs.getByRole("alert").waitFor({ state: "detached" })
+    })
+
     test("works with the keyboard alone: sign in, find a range, start a machine, look at its screen, read a run, and sign out", async () => {
       const { service, user, browser } = lab
       const context = await browser()

@@ -4,6 +4,7 @@ import { useRead } from "../api/resource.ts"
 import { linkTo } from "../links.ts"
 import { duration, secondsBetween } from "../parts/format.ts"
 import { Icon } from "../parts/icon.tsx"
+import { Lacking } from "../parts/list.tsx"
 import { Confirm, Empty, Head, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Files, textOf } from "../range/files.tsx"
 import { More, Power, useMachineActions } from "../range/machine-actions.tsx"
@@ -229,6 +230,7 @@ export const MachinePage = ({ values }: { readonly values: Readonly<Record<strin
           <Text>{texts.atWork(step)}</Text>
         </Note>
       )}
+      <Lacking of={detail} />
       <div class="grid">
         <Facts machine={machine} detail={detail.data.value} />
         {detail.data.value === undefined || detail.data.value.isRouter ? null : (

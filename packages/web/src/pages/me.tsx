@@ -6,6 +6,7 @@ import { signedOut } from "../api/session.ts"
 import { useRead } from "../api/resource.ts"
 import { capabilities, me, setTheme, theme, type Theme } from "../me.ts"
 import { Icon } from "../parts/icon.tsx"
+import { Lacking } from "../parts/list.tsx"
 import { ConfirmButton, Field, Head, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
 import { DiskThings, diskText } from "./disk.tsx"
 import { Connection } from "./single-sign-on.tsx"
@@ -173,7 +174,13 @@ const Sessions = () => {
 const Usage = () => {
   const quota = useRead<Quota>("/user/quotas")
   const data = quota.data.value
-  if (data === undefined) return null
+  if (data === undefined)
+    return quota.refusal.value === undefined ? null : (
+      <section class="card" aria-labelledby="quota">
+        <h2 id="quota">{t.me.quota}</h2>
+        <Lacking of={quota} />
+      </section>
+    )
   const rows: readonly (readonly [used: number, limit: number, unit: string])[] = [
     [data.usedRanges, data.limitRanges, t.me.units.ranges],
     [data.usedVMs, data.limitVMs, t.me.units.vms],

@@ -3,6 +3,7 @@ import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { capabilities } from "../me.ts"
 import { dateOf, shortTime } from "../parts/format.ts"
+import { Lacking } from "../parts/list.tsx"
 import { Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
 import { t } from "../texts.ts"
 
@@ -17,7 +18,13 @@ export const Timer = ({ id }: { readonly id: string }) => {
     (event) => event.rangeID === id,
   )
   const doing = useDoing()
-  if (timer.data.value === undefined) return null
+  if (timer.data.value === undefined)
+    return timer.refusal.value === undefined ? null : (
+      <section class="card" aria-labelledby="timer">
+        <h2 id="timer">{texts.timer}</h2>
+        <Lacking of={timer} />
+      </section>
+    )
   const { autoShutdownTimeout, stopsAt, keptAliveBy } = timer.data.value
   const { effective } = autoShutdownTimeout
   const isNever = effective === "0" || effective === ""

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks"
 import { fetchFile, vpnFile } from "../api/client.ts"
 import { type Resource, useAllRead, useRead } from "../api/resource.ts"
 import { Icon } from "../parts/icon.tsx"
-import { CardTable } from "../parts/list.tsx"
+import { CardTable, Lacking, Unread } from "../parts/list.tsx"
 import { Confirm, type Doing, Empty, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Files, textOf } from "../range/files.tsx"
 import { Picture } from "../range/picture.tsx"
@@ -91,16 +91,15 @@ const Connect = ({ rangeID, desktops }: { readonly rangeID: string; readonly des
   </section>
 )
 
-const LastRuns = ({ id, runs }: { readonly id: string; readonly runs: readonly RunHead[] | undefined }) => (
+const LastRuns = ({ id, runs }: { readonly id: string; readonly runs: Resource<readonly RunHead[]> }) => (
   <section class="card" aria-labelledby="runs">
     <h2 id="runs">{t.range.lastRuns}</h2>
-    {runs === undefined ? (
-      <Loading />
-    ) : runs.length === 0 ? (
+    <Unread of={runs} />
+    {runs.data.value?.length === 0 ? (
       <p class="muted">{t.range.noRuns}</p>
     ) : (
       <ul class="plain lines">
-        {runs.map((run) => (
+        {runs.data.value?.map((run) => (
           <li key={run.id}>
             <a href={linkTo("runs", run.id)}>{kindOf(run.kind)}</a>
             <State tone={runTone(run.status)}>{t.runStatus[run.status]}</State>
@@ -143,6 +142,24 @@ const Rules = ({ topology: { rules, defaults } }: { readonly topology: Topology 
   </details>
 )
 
+const Network = ({ shown }: { readonly shown: Resource<Topology> }) => {
+  const topology = shown.data.value
+  if (topology === undefined ? shown.refusal.value === undefined : topology.lanes.length === 0) return null
+  return (
+    <section aria-labelledby="picture">
+      <h2 id="picture">{t.range.picture}</h2>
+      {topology === undefined ? (
+        <Lacking of={shown} />
+      ) : (
+        <>
+          <Picture topology={topology} />
+          <Rules topology={topology} />
+        </>
+      )}
+    </section>
+  )
+}
+
 interface Drift {
   readonly inSync: boolean
   readonly differences: readonly Change[]
@@ -166,13 +183,14 @@ const useDrift = (id: string, { range, run }: RangeView): Resource<Drift> => {
 }
 
 /** Says that the range differs from its configuration, with a link to what a deploy would do about it. */
-const Differs = ({ id, drift }: { readonly id: string; readonly drift: Drift | undefined }) => {
-  if (drift === undefined || drift.inSync) return null
-  const names = drift.differences.slice(0, 3).map(({ object }) => shortName(id, object))
+const Differs = ({ id, drift }: { readonly id: string; readonly drift: Resource<Drift> }) => {
+  if (drift.data.value === undefined) return <Lacking of={drift} />
+  const { inSync, differences } = drift.data.value
+  if (inSync) return null
+  const names = differences.slice(0, 3).map(({ object }) => shortName(id, object))
   return (
     <Note tone="warn">
-      <Text>{t.range.differs(names, drift.differences.length)}</Text>{" "}
-      <a href={linkTo("ranges", id, "plan")}>{t.range.differsPlan}</a>
+      <Text>{t.range.differs(names, differences.length)}</Text> <a href={linkTo("ranges", id, "plan")}>{t.range.differsPlan}</a>
     </Note>
   )
 }
@@ -205,22 +223,16 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
             </Note>
           )}
           {range.guestAutomation === "none" ? <Note tone="warn">{t.sentence.noGuests}</Note> : null}
-          <Differs id={id} drift={drift.data.value} />
+          <Differs id={id} drift={drift} />
           <Outcome doing={doing} />
           <div class="columns">
             <div>
-              {topology === undefined || topology.lanes.length === 0 ? null : (
-                <section aria-labelledby="picture">
-                  <h2 id="picture">{t.range.picture}</h2>
-                  <Picture topology={topology} />
-                  <Rules topology={topology} />
-                </section>
-              )}
+              <Network shown={shown} />
               <Machines range={range} doing={doing} />
             </div>
             <aside>
               <Connect rangeID={range.rangeID} desktops={topology === undefined || hasWindows(topology)} />
-              <LastRuns id={id} runs={view.runs.data.value} />
+              <LastRuns id={id} runs={view.runs} />
               <Timer id={id} />
               <section class="card" aria-labelledby="facts">
                 <h2 id="facts">{t.range.facts}</h2>

@@ -10,6 +10,12 @@ export const Unread = ({ of: { data, refusal, reload } }: { readonly of: Resourc
   return data.value === undefined ? <Loading /> : null
 }
 
+/**
+ * Why data could not be read, where a page is usable without it: nothing while it is being read, and while what was read last is shown.
+ */
+export const Lacking = ({ of: { data, refusal, reload } }: { readonly of: Resource<unknown> }) =>
+  data.value !== undefined || refusal.value === undefined ? null : <Refused refusal={refusal.value} retry={() => void reload()} />
+
 /** A table whose rows become cards on narrow screens: each cell names its column in `data-label`. */
 export const CardTable = ({
   columns,
