@@ -108,5 +108,27 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await user.get(`/machine/${vmid}`)).not.toHaveProperty("disguise")
       expect(wrong.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([])
     })
+
+    test("sets after how long a range that nobody uses is shut down, and says which texts are no durations", async () => {
+      const { context, close } = await openBrowser()
+      closes.push(close)
+      const page = await context.newPage()
+      await signIn(page, service.url, "WIN")
+      await page.goto(`${service.url}/ui/ranges/WIN`)
+      const timer = page.getByRole("region", { name: "Auto-shutdown" })
+      const field = timer.getByLabel("Shut down after")
+      const set = async (text: string) => {
+        await field.fill(text)
+        await timer.getByRole("button", { name: "Set", exact: true }).click()
+      }
+      await timer.getByText("Off: the range stays on until somebody stops it.").waitFor()
+      await set("4h")
+      await timer.getByText("The range is shut down after 4h without use.").waitFor()
+      await timer.getByText("Shut down, unless it is used, at").waitFor()
+      await set("soon")
+      await timer.getByText('"soon" is not a duration').waitFor()
+      await set("")
+      await timer.getByText("Off: the range stays on until somebody stops it.").waitFor()
+    })
   },
 )

@@ -2,14 +2,44 @@ import type { AutoShutdownAnswer } from "@rangewright/application/wire"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { capabilities } from "../me.ts"
+import { submitted } from "../parts/form.ts"
 import { dateOf, shortTime } from "../parts/format.ts"
 import { Lacking } from "../parts/list.tsx"
-import { Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
+import { type Doing, Field, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
 import { t } from "../texts.ts"
+
+type Limits = AutoShutdownAnswer["autoShutdownTimeout"]
 
 const texts = t.range
 
-/** When the range is shut down for being unused, what keeps it on, and a way to extend the time. */
+/** `0`, `0h` and the like, or nothing. */
+const isNever = (duration: string): boolean => !/[1-9]/u.test(duration)
+
+/** Sets how long the range may be unused. */
+const Limit = ({ id, limits, doing }: { readonly id: string; readonly limits: Limits; readonly doing: Doing }) => {
+  const { rangeOverride, serverDefault } = limits
+  const submit = (event: SubmitEvent): void => {
+    const autoShutdownTimeout = submitted(event).text("limit").trim()
+    void doing.run(async () => {
+      await change("PUT", "/range/auto-shutdown", { rangeID: id }, { autoShutdownTimeout })
+      return texts.timerChanged
+    })
+  }
+  return (
+    <form onSubmit={submit}>
+      <Field label={texts.timerLimit} hint={texts.timerHint(isNever(serverDefault) ? texts.timerNever : serverDefault)}>
+        {(ids) => (
+          <input {...ids} name="limit" defaultValue={rangeOverride} autocapitalize="none" autocomplete="off" spellcheck={false} />
+        )}
+      </Field>
+      <button type="submit" class="small" disabled={doing.busy}>
+        {texts.timerSet}
+      </button>
+    </form>
+  )
+}
+
+/** When the range is shut down for being unused, what keeps it on, and ways to extend and to set the time. */
 export const Timer = ({ id }: { readonly id: string }) => {
   const isOn = capabilities.value?.features.autoShutdown === true
   const timer = useRead<AutoShutdownAnswer>(
@@ -27,7 +57,6 @@ export const Timer = ({ id }: { readonly id: string }) => {
     )
   const { autoShutdownTimeout, stopsAt, keptAliveBy } = timer.data.value
   const { effective } = autoShutdownTimeout
-  const isNever = effective === "0" || effective === ""
   const stayOn = (): void =>
     void doing.run(async () => {
       const answer = await change<AutoShutdownAnswer>("POST", "/range/auto-shutdown/extend", { rangeID: id }, { duration: "2h" })
@@ -37,13 +66,13 @@ export const Timer = ({ id }: { readonly id: string }) => {
   return (
     <section class="card" aria-labelledby="timer">
       <h2 id="timer">{texts.timer}</h2>
-      <p>{isNever ? texts.timerOff : texts.timerOn(effective)}</p>
+      <p>{isNever(effective) ? texts.timerOff : texts.timerOn(effective)}</p>
       {stopsAt === undefined ? null : (
         <p>
           {texts.stopsAt} <Time at={stopsAt} />
         </p>
       )}
-      {(isNever ? [] : keptAliveBy).map(({ text }) => (
+      {(isNever(effective) ? [] : keptAliveBy).map(({ text }) => (
         <p key={text} class="muted">
           <Text>{texts.keptOn(text)}</Text>
         </p>
@@ -54,6 +83,7 @@ export const Timer = ({ id }: { readonly id: string }) => {
           {texts.stayOn}
         </button>
       )}
+      <Limit id={id} limits={autoShutdownTimeout} doing={doing} />
     </section>
   )
 }
