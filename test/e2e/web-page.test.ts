@@ -117,7 +117,6 @@ describe.skipIf(noBrowser !== undefined)(
 
       await told.getByRole("link", { name: "Show it in the log" }).click()
       await page.getByText("The run failed.").waitFor()
-      await page.keyboard.press("e")
       await page.locator(".line.match", { hasText: cause }).waitFor()
       const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download" }).click()])
       expect(readFileSync(await file.path(), "utf8")).toBe(await bo.get(`/runs/${failedRunId}/log?download=true`))

@@ -6,7 +6,7 @@ import { count, longTime } from "../parts/format.ts"
 import { memo } from "../parts/memo.ts"
 import { isTyping } from "../parts/keys.ts"
 import { Icon } from "../parts/icon.tsx"
-import { place } from "../router.ts"
+import { place, setQuery } from "../router.ts"
 import { t } from "../texts.ts"
 import { spansOf } from "./ansi.ts"
 import { Log } from "./log.ts"
@@ -119,6 +119,8 @@ export const LogView = ({ runId }: { readonly runId: string }) => {
   const chosen = useSignal<number | undefined>(wantedLine())
   /** The line named in the address, until it has arrived. */
   const pending = useRef(wantedLine())
+  /** Whether the address asks for the first error. */
+  const seeksError = place.value.query.get("at") === "error"
   const version = log.version.value
   const found = useFound(log, wanted.value)
 
@@ -148,6 +150,13 @@ export const LogView = ({ runId }: { readonly runId: string }) => {
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
+  useEffect(() => {
+    if (!seeksError || log.errors.length === 0) return
+    chosen.value = undefined
+    step(log.errors, 1)
+    // the same link leads there again
+    setQuery({ at: undefined })
+  }, [seeksError, version])
   useEffect(() => {
     const element = frame.current
     if (element === null) return

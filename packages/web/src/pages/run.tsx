@@ -83,7 +83,7 @@ const Cause = ({ run }: { readonly run: Run }) => {
         </p>
       )}
       <p>
-        <a href={`${linkTo("runs", run.id)}?view=log`}>{t.run.toLog}</a>
+        <a href={`${linkTo("runs", run.id)}?view=log&at=error`}>{t.run.toLog}</a>
         {failed.length > 1 ? <span class="muted"> · {t.run.also(failed.length - 1)}</span> : null}
       </p>
     </Note>
