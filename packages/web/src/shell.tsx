@@ -6,7 +6,7 @@ import { signedOut } from "./api/session.ts"
 import { awaySince } from "./live/live.ts"
 import { capabilities, managed, me } from "./me.ts"
 import { shortTime } from "./parts/format.ts"
-import { isTyping } from "./parts/keys.ts"
+import { isTyping, mayCommand } from "./parts/keys.ts"
 import { Icon, type IconName } from "./parts/icon.tsx"
 import { Dialog, WithWays } from "./parts/parts.tsx"
 import { Notices } from "./notices.tsx"
@@ -100,7 +100,7 @@ const keyboard = (): (() => void) => {
       if (isTyping(event) && document.activeElement instanceof HTMLInputElement) document.activeElement.blur()
       return
     }
-    if (isTyping(event) || document.querySelector("dialog[open]") !== null) return
+    if (!mayCommand(event)) return
     if (event.key === "/") {
       const field = document.querySelector("main input[type=search]")
       if (field instanceof HTMLInputElement) {

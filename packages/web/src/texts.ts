@@ -102,7 +102,7 @@ export const t = {
   },
   keys: {
     title: "Keyboard",
-    intro: "These keys work wherever you are not typing.",
+    intro: "These keys work wherever you are not typing. Single ones can be turned off under Account.",
     list: [
       ["/", "Go to the search field"],
       ["Ctrl K", "Go to a range, a machine, a run or a page by its name"],
@@ -543,6 +543,8 @@ export const t = {
     endAll: "Sign out everywhere",
     seen: (at: string) => `last used ${at}`,
     theme: "Appearance",
+    singleKeys: "Single-key shortcuts",
+    singleKeysHint: "Such as j and k. Turn them off if you speak to the computer, or press keys by accident.",
     themes: { auto: "As the system", light: "Light", dark: "Dark" },
     quota: "Quota",
     quotaText: (used: number, limit: number) => (limit === 0 ? `${used}` : `${used} of ${limit}`),

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks"
 import { follow } from "../api/events.ts"
 import { count, longTime } from "../parts/format.ts"
 import { memo } from "../parts/memo.ts"
-import { isTyping } from "../parts/keys.ts"
+import { mayCommand } from "../parts/keys.ts"
 import { Icon } from "../parts/icon.tsx"
 import { place, setQuery } from "../router.ts"
 import { t } from "../texts.ts"
@@ -168,7 +168,7 @@ export const LogView = ({ runId }: { readonly runId: string }) => {
   }, [version])
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return
+      if (!mayCommand(event)) return
       if (event.key === "e") step(log.errors, 1)
       else if (event.key === "n") step(found, 1)
       else if (event.key === "N") step(found, -1)

@@ -6,6 +6,7 @@ import { signedOut } from "../api/session.ts"
 import { useRead } from "../api/resource.ts"
 import { capabilities, me, setTheme, theme, type Theme } from "../me.ts"
 import { Icon } from "../parts/icon.tsx"
+import { setSingleKeys, singleKeys } from "../parts/keys.ts"
 import { Lacking } from "../parts/list.tsx"
 import { ConfirmButton, Field, Head, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
 import { DiskThings, diskText } from "./disk.tsx"
@@ -241,6 +242,18 @@ export const MePage = () => {
               </label>
             ))}
           </div>
+          <label class="check">
+            <input
+              type="checkbox"
+              aria-describedby="single-keys"
+              checked={singleKeys.value}
+              onChange={({ currentTarget }) => setSingleKeys(currentTarget.checked)}
+            />
+            {t.me.singleKeys}
+          </label>
+          <p class="hint" id="single-keys">
+            {t.me.singleKeysHint}
+          </p>
         </section>
       </div>
     </>
