@@ -288,6 +288,59 @@ describe.skipIf(noBrowser !== undefined)(
       await page.waitForURL("**/ui/login?next=*")
     })
 
+    test("keeps the key of a new user on the page until it is closed, though Esc is pressed", async () => {
+      const { service, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "ADA")
+      await page.goto(`${service.url}/ui/admin/users`)
+      await page.getByRole("button", { name: "Add a user" }).click()
+      const dialog = page.getByRole("dialog", { name: "Add a user" })
+      for (const [label, text] of [
+        ["User ID", "MIA"],
+        ["Name", "Mia"],
+        ["Email", "mia@lab.example"],
+      ] as const)
+        await dialog.getByLabel(label, { exact: true }).fill(text)
+      await dialog.getByRole("button", { name: "Add a user" }).click()
+      const key = dialog.getByLabel("API key")
+      await key.waitFor()
+      for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape")
+      expect(await key.inputValue()).toMatch(/^MIA\./u)
+      await dialog.getByRole("button", { name: "Close" }).click()
+      await dialog.waitFor({ state: "hidden" })
+    })
+
+    test("keeps what was typed for a snapshot that is refused, and the focus on its row while machines change", async () => {
+      const { service, simulator, user, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "UMA")
+      await page.route("**/api/v2/snapshots/create?*", (route) =>
+        route.fulfill({ status: 409, json: { error: "No space is left." } }),
+      )
+      await page.goto(`${service.url}/ui/ranges/UMA/snapshots`)
+      await page.getByRole("button", { name: "Take a snapshot" }).click()
+      const dialog = page.getByRole("dialog", { name: "Take a snapshot" })
+      const take = dialog.getByRole("button", { name: "Take a snapshot" })
+      await dialog.getByLabel("Name").fill("clean")
+      await take.click()
+      await dialog.getByText("No space is left.").waitFor()
+      expect(await dialog.getByLabel("Name").inputValue()).toBe("clean")
+      await page.unrouteAll()
+      await take.click()
+      await dialog.waitFor({ state: "hidden" })
+
+      const rollBack = page.getByRole("row").filter({ hasText: "clean" }).getByRole("button", { name: "Roll back" })
+      await expect.poll(() => rollBack.isEnabled(), { timeout: 20_000 }).toBe(true)
+      await rollBack.focus()
+      const { node, vmid } = (await simulator.guests()).find(({ name }) => name === "UMA-m1") ?? {}
+      await simulator.post(`/nodes/${node}/qemu/${vmid}/status/stop`, {})
+      await page.getByText("3 of 4 machines are on; m1 is off.").waitFor()
+      expect(await rollBack.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(true)
+      await simulator.post(`/nodes/${node}/qemu/${vmid}/status/start`, {})
+      await page.getByText("Running: all 4 machines are on.").waitFor()
+      await user.send("POST", "/snapshots/remove?rangeID=UMA", { name: "clean" })
+    })
+
     test("names each window after what it shows, wherever somebody came from", async () => {
       const { service, runId, browser } = lab
       const page = await (await browser()).newPage()
@@ -495,6 +548,14 @@ describe.skipIf(noBrowser !== undefined)(
         page.waitForEvent("download"),
         page.getByRole("button", { name: "Download invitations" }).click(),
       ])
+      const many = page.getByRole("dialog", { name: "Add several users" })
+      for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape")
+      await many.getByRole("button", { name: "Download the keys" }).waitFor()
+      await many.getByRole("button", { name: "Change the list" }).click()
+      expect(await page.getByLabel("Users to add").inputValue()).toBe("UMA,Uma,uma@lab.example\n")
+      await many.getByRole("button", { name: "Download the keys" }).waitFor()
+      await many.getByRole("button", { name: "Close" }).click()
+      await many.waitFor({ state: "hidden" })
       const link = /^KIT,kit@lab\.example,(?<link>\S+)$/mu.exec(readFileSync(await download.path(), "utf8"))?.groups?.["link"]
       const guest = await (await browser()).newPage()
       await guest.goto(link ?? "")
