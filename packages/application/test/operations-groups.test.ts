@@ -363,6 +363,21 @@ describe("giving a group ranges", () => {
     expect(await holders(own)).toContainEqual(["Ada", "Group Member"])
   })
 
+  it("is not for a member of another group that has the range, only for its managers", async () => {
+    await app.call("createGroup", admin, { body: { name: "blue" } })
+    const blue = await groupNamed("blue")
+    const join = (managers: readonly string[]) =>
+      app.call("addUsersToGroup", admin, { group: blue, body: { userIDs: ["Bob"], managers } })
+    await app.call("addRangesToGroup", admin, { group: blue, body: { rangeIDs: ["LAB"] } })
+    await join([])
+    expect(await addRanges(["LAB"], bob)).toEqual({
+      errors: [{ item: "LAB", reason: "You do not own range LAB and cannot add it to group red" }],
+    })
+    expect(await holders()).toEqual([["Bob", "Group Member"]])
+    await join(["Bob"])
+    expect(await addRanges(["LAB"], bob)).toEqual({ success: ["LAB"] })
+  })
+
   it("does each range for itself", async () => {
     const other = await app.addRange("OTHER")
     await router("stopped")

@@ -1,4 +1,4 @@
-import type { Group, Range } from "@rangewright/domain"
+import { type Group, groupBy, mayUse, type Range } from "@rangewright/domain"
 import { Groups, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { type AccessChange, changeAccess } from "../range/change-access.ts"
@@ -50,20 +50,27 @@ const changeEach = <R>(
     )
   })
 
-/** Adds ranges to the group. A requester who is not an administrator can only add ranges that they have themselves. */
+/**
+ * Adds ranges to the group. A requester who is not an administrator can only add ranges that they own: the group's managers own them from
+ * then on.
+ */
 export const addRanges = (group: Group, items: readonly string[], requester: Requester) =>
   Effect.gen(function* () {
+    const { user } = requester
     const groups = yield* Groups
     const rangeStore = yield* Ranges
     const ranges = yield* rangesById
     const owned = new Set<string>(yield* groups.ranges(group.name))
-    const own = new Set((yield* rangeStore.grantsOf(requester.user.id)).map(({ rangeId }) => rangeId))
+    const grants = groupBy(yield* rangeStore.grantsOf(user.id), ({ rangeId }) => rangeId)
     const decisions = items.map((item): ItemDecision => {
       const range = ranges.get(item)
       if (range === undefined) return notFound(item)
       if (owned.has(item)) return refuse(item, `Group ${group.name} already has access to range ${range.id}`)
-      if (!requester.user.isAdmin && !own.has(range.id))
+      const held = grants.get(range.id) ?? []
+      if (!mayUse("range-access", user, held))
         return refuse(item, `You do not have access to range ${range.id} and cannot add it to group ${group.name}`)
+      if (!mayUse("range-owner", user, held))
+        return refuse(item, `You do not own range ${range.id} and cannot add it to group ${group.name}`)
       return { item, refused: undefined, range }
     })
     return yield* changeEach(group, decisions, requester, (range) => ({
