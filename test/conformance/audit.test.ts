@@ -25,6 +25,9 @@ interface Entry {
   readonly detail: string
   readonly operation: string
   readonly callerID: string
+  readonly actingAs?: string
+  readonly rangeID?: string
+  readonly outcome: string
 }
 const audit = async (query: Record<string, string> = {}) => {
   const path = `/api/v2/audit?${new URLSearchParams(query).toString()}`
@@ -95,4 +98,31 @@ it("the audit trail tells what was made, and who was let in", async () => {
       'createRange rangeID="one"',
     ]),
   )
+})
+
+it("the audit trail tells who read the passwords of which machines and users, also if it was refused", async () => {
+  const read = (path: string, key: string) => fetch(service.url + path, { headers: { "x-api-key": key } })
+  const { admin, member, stranger } = service.keys
+  const answers = [
+    await read("/api/v2/range/ansibleinventory?rangeID=one", admin),
+    await read("/api/v2/range/ansibleinventory?rangeID=two&allranges=true", member),
+    await read("/api/v2/range/ansibleinventory?rangeID=two", stranger),
+    await read("/api/v2/range/credentials?rangeID=one", admin),
+    await read("/api/v2/user/credentials?userID=ME", admin),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 403, 200, 200])
+  const { entries } = await audit({ limit: "5" })
+  expect(
+    entries
+      .toReversed()
+      .map(({ operation, callerID, actingAs, rangeID, detail, outcome }) =>
+        [operation, callerID, actingAs, rangeID, detail, outcome].join(" "),
+      ),
+  ).toEqual([
+    "getAnsibleInventory AD AD one  ok",
+    "getAnsibleInventory ME ME two allranges=true ok",
+    "getAnsibleInventory ST ST   Forbidden",
+    "getRangeCredentials AD AD one  ok",
+    "getCredentials AD ME   ok",
+  ])
 })

@@ -7,7 +7,8 @@ import { sqliteDatabases } from "./sqlite-storage.ts"
 
 // operations that are always refused change nothing that an entry could record
 const audited = operations.filter(
-  (operation) => operation.mutates && operation.access !== "anonymous" && refusalOf(operation) === undefined,
+  (operation) =>
+    (operation.mutates || operation.recordedFirst) && operation.access !== "anonymous" && refusalOf(operation) === undefined,
 )
 
 const call = async (service: WholeService, operation: Operation) => {

@@ -296,10 +296,10 @@ describe("a page of another origin", () => {
 })
 
 describe("with a session", () => {
-  it("a link shows no logins of machines, and the page does", async () => {
+  it.each(["credentials", "ansibleinventory"])("a link shows no logins of machines, and the page does (%s)", async (of) => {
     const member = await signIn()
     const read = async (headers: Headers) =>
-      (await send("GET", "/api/v2/range/credentials?rangeID=R1", { ...member, ...headers })).status
+      (await send("GET", `/api/v2/range/${of}?rangeID=R1`, { ...member, ...headers })).status
     for (const headers of [{}, { "sec-fetch-site": "none" }, { "sec-fetch-site": "same-origin" }] as readonly Headers[])
       expect([headers, await read(headers)]).toEqual([headers, 403])
     expect(await read(ofOwnPage)).toBe(200)

@@ -1,4 +1,4 @@
-import type { KeptByBrowser, Operation } from "@rangewright/application"
+import { isAudited, type KeptByBrowser, type Operation } from "@rangewright/application"
 import { Forbidden } from "@rangewright/domain"
 import type { Context } from "koa"
 import type { IncomingMessage } from "node:http"
@@ -92,7 +92,7 @@ export const sessionSent = (ctx: Context, base: string, operation?: Operation): 
   // an address typed into the address bar comes from no page
   const mayRead = own !== false || (req.headers["sec-fetch-site"] === "none" && req.headers.origin === undefined)
   // anonymous operations need no session: consoles are opened with a ticket, and browsers cannot send custom headers with a WebSocket
-  const isChange = !isRead(method) || (operation?.mutates === true && operation.access !== "anonymous")
+  const isChange = !isRead(method) || (operation !== undefined && isAudited(operation))
   const may = !isChange ? mayRead : own === true && req.headers["x-rangewright"] === "1"
   if (!may) return { ...none, refusal: hasOther ? refusedOther : refusedSession }
   return { secret, signIn: output?.type === "session" ? sentCookie(req, "signIn") : undefined, refusal: undefined }

@@ -18,7 +18,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Activity } from "../activity.ts"
 import { Requester } from "../operation/long-work.ts"
-import type { HandlerRequest, Operation, RequestMeta } from "../operation/operation.ts"
+import { type HandlerRequest, isAudited, type Operation, type RequestMeta } from "../operation/operation.ts"
 import type { AppServices } from "../services.ts"
 import { audited, type Told } from "./audited.ts"
 import { authenticate, callerOf, type Credentials, type Identity } from "./credentials.ts"
@@ -50,7 +50,7 @@ interface Admission {
   user: User | undefined
   range: Range | undefined
   group: Group | undefined
-  /** The members of the body that the operation audits, as `name=value`. */
+  /** The query parameters and members of the body that the operation audits, as `name=value`. */
   told: readonly string[]
 }
 
@@ -163,9 +163,9 @@ const toldOf = (operation: Operation, call: Call, { caller, key, user, range, to
   remote: call.meta.remote,
 })
 
-const toldBy = ({ audited }: Operation, body: unknown): readonly string[] =>
+const toldBy = ({ audited }: Operation, { query, body }: Pick<Input, "query" | "body">): readonly string[] =>
   audited.flatMap((name) => {
-    const value = (body as Readonly<Record<string, unknown>> | undefined)?.[name]
+    const value = (body as Readonly<Record<string, unknown>> | undefined)?.[name] ?? query[name]
     return value === undefined ? [] : [`${name}=${clipped(JSON.stringify(value))}`]
   })
 
@@ -179,7 +179,7 @@ const admitAndHandle = Effect.fnUntraced(function* (
   const { caller } = admission
   if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
   const { path, query, body, file } = yield* input
-  if (operation.mutates) admission.told = toldBy(operation, body)
+  admission.told = toldBy(operation, { query, body })
   const { session, key, user, range, group } = admission
   if (operation.recordedFirst) yield* Effect.flatMap(AuditTrail, (trail) => trail.begin)
   return yield* operation.handle({ path, query, body, file, caller, session, key, user, range, group, meta: call.meta })
@@ -188,8 +188,8 @@ const admitAndHandle = Effect.fnUntraced(function* (
 /**
  * Runs an operation for a request. Finds the caller, the user acted as and the range, checks the rights, then reads the input, then calls
  * the handler. `input` is read only once the caller is admitted, so that nobody without rights can make us read a body. Every operation
- * that changes something leaves one audit entry, also when a known caller was refused. An anonymous operation records by itself what
- * matters, because anybody could fill the store with entries.
+ * that changes something or hands out passwords leaves one audit entry, also when a known caller was refused. An anonymous operation
+ * records by itself what matters, because anybody could fill the store with entries.
  *
  * Generators on the request path are module-level functions: creating one per request leaves garbage that only a full collection frees, and
  * young collections took 20 ms instead of 1. They delegate to one another, because an effect for each costs a quarter of the whole.
@@ -214,7 +214,7 @@ export const perform = Effect.fnUntraced(function* (
     told: [],
   }
   const work = Effect.provideService(admitAndHandle(operation, call, admission, input), Requester, identity?.user.id)
-  if (!operation.mutates || operation.access === "anonymous") return yield* work
+  if (!isAudited(operation)) return yield* work
   const hasher = yield* CredentialHasher
   const key = hasher.randomText(keyLength)
   return yield* audited(key, () => toldOf(operation, call, admission), work)

@@ -175,7 +175,8 @@ export interface Operation {
   /** Changes something: gets an audit entry, unless it is anonymous. */
   readonly mutates: boolean
   /**
-   * It changes or hands out something outside of the store, where no transaction covers both: its audit entry is written before it begins.
+   * It changes something outside of the store, where no transaction covers both, or hands out secrets: its audit entry is written before it
+   * begins, also if it changes nothing.
    */
   readonly recordedFirst: boolean
   /** Calling it does not count as use of the range. */
@@ -186,13 +187,17 @@ export interface Operation {
   readonly refusesSession: boolean
   /** It takes `If-Match`. */
   readonly conditional: boolean
-  /** Members of the body that the audit entry contains, besides the path parameters. Never a secret, never a long text. */
+  /** Query parameters and members of the body that the audit entry contains, besides the path parameters. Never a secret, never a long text. */
   readonly audited: readonly string[]
   readonly input: { readonly path: ParameterSchemas; readonly query: ParameterSchemas; readonly body: BodySpec }
   readonly output: OutputSpec
   readonly statuses: Statuses
   readonly handle: (request: HandlerRequest) => Effect.Effect<unknown, Fault, HandlerServices>
 }
+
+/** Whether its calls leave audit entries. Anonymous operations record by themselves what matters. */
+export const isAudited = ({ mutates, recordedFirst, access }: Operation): boolean =>
+  (mutates || recordedFirst) && access !== "anonymous"
 
 /** The untyped request of a handler. */
 export interface HandlerRequest {
@@ -300,7 +305,7 @@ export interface Declaration<
   readonly wholeKeyOnly?: true
   readonly conditional?: true
   readonly refusesSession?: true
-  readonly audited?: readonly (keyof BodyOf<B> & string)[]
+  readonly audited?: readonly ((keyof BodyOf<B> | keyof Q) & string)[]
   readonly path?: P
   readonly query?: Q
   readonly body?: B

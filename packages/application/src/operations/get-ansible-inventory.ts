@@ -15,6 +15,7 @@ const hostsOf = (range: Range, machines: readonly RangeMachine[]) =>
     return rangeHosts(range, yield* deployedConfig(range.id), machines, facts)
   })
 
+/** Audited, to record who read the passwords of which ranges. Not a change: clients send other query parameters with it. */
 export const getAnsibleInventory = operation({
   id: "getAnsibleInventory",
   route: "GET /range/ansibleinventory",
@@ -24,6 +25,8 @@ export const getAnsibleInventory = operation({
   access: "range-access",
   target: "range",
   wholeKeyOnly: true,
+  recordedFirst: true,
+  audited: ["allranges"],
   query: { allranges: Schema.optionalKey(BooleanText) },
   output: { type: "json", schema: TextResult },
   statuses: { 200: "the inventory as YAML" },

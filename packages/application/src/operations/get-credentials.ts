@@ -11,6 +11,7 @@ const UserCredentialObject = Schema.Struct({
   proxmoxPassword: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "UserCredentialObject" })
 
+/** Audited, to record who read whose password. */
 export const getCredentials = operation({
   id: "getCredentials",
   route: "GET /user/credentials",
@@ -20,6 +21,7 @@ export const getCredentials = operation({
   access: "user",
   target: "none",
   wholeKeyOnly: true,
+  recordedFirst: true,
   // the password would turn a stolen session into a lasting way in
   refusesSession: true,
   query: { userID: Schema.optionalKey(Schema.String) },
