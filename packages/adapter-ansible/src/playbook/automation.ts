@@ -35,7 +35,7 @@ import {
 } from "./scratch.ts"
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
 import { addressSet, roleOf } from "./stage-input.ts"
-import { trustedScope, trustObstacles, trustProblem } from "./trust.ts"
+import { isUnprotected, trustedScope, trustObstacles, trustProblem } from "./trust.ts"
 import { roleEnvironment } from "./variables.ts"
 
 /** Bytes of one stage's output that a log keeps. */
@@ -92,7 +92,9 @@ const run = Effect.fnUntraced(function* (context: Equipped, task: GuestTask, kno
   const scratch = yield* ofHost(scratchFolder(folders))
   const isRole = task.stage === "role"
   const carried = isRole
-    ? yield* Effect.mapError(carryFacts(folders, context.ports, site, task), ({ message }) => faultOf(task, "away", message))
+    ? yield* Effect.mapError(carryFacts(folders, context.ports, site, task, isUnprotected(found)), ({ message }) =>
+        faultOf(task, "away", message),
+      )
     : undefined
   const files = filesOf(context, task, site, login, { scratch, workspace }, carried)
   yield* onDisk(() => writeFiles(scratch, files))

@@ -1,10 +1,20 @@
-import { isSecretKey, type Json, resolveRoleOrder, roleFacts, roleKey } from "@rangewright/domain"
+import { isSecretKey, isVariableName, type Json, resolveRoleOrder, roleFacts, roleKey } from "@rangewright/domain"
 import type { GuestTask } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { wrongVariable } from "./role-play.ts"
-import { factsBefore, type FactsBefore, isNeeded, merged, type RoleStep } from "./role-facts.ts"
+import { decidesWhere, isAnsiblesOwn } from "./own-variables.ts"
+import { variablesOf, wrongVariable } from "./role-play.ts"
+import {
+  type Facts,
+  factsBefore,
+  type FactsBefore,
+  factsNamed,
+  isNeeded,
+  type KeptFacts,
+  merged,
+  type RoleStep,
+} from "./role-facts.ts"
 import { forgetKept, keep, readKept, readWritten } from "./role-facts-store.ts"
 import type { Folders } from "./scratch.ts"
 import type { Site, SitePorts } from "./site.ts"
@@ -51,22 +61,49 @@ const stepOf = (site: Site, task: GuestTask, stages: ReadonlyMap<number, Readonl
   }
 }
 
-/** Reads the facts that a role is to find. Deletes facts that are no longer needed. Without a run, nothing is carried from role to role. */
+/**
+ * Leaves out the variables of Ansible that roles must not set for each other: those that decide where the work is done, and without the
+ * sandbox that there should be, all. What the configuration itself sets for a machine stays.
+ */
+const fitToCarry =
+  (isHeldBack: (name: string) => boolean, isConfigured: (name: string, host: string) => boolean) =>
+  (kept: KeptFacts): KeptFacts => ({
+    ...kept,
+    initial: factsNamed(kept.initial, (name, host) => !isHeldBack(name) || isConfigured(name, host)),
+    set: factsNamed(kept.set, (name) => !isHeldBack(name)),
+  })
+
+const mostNamed = 5
+
+const heldBackNote = (set: Facts, isHeldBack: (name: string) => boolean): readonly string[] => {
+  const names = [...set.values()].flatMap((values) => [...values.keys()].filter(isHeldBack)).filter(isVariableName)
+  const told = [...new Set(names)].slice(0, mostNamed).join(", ")
+  return told === "" ? [] : [`[facts] later roles do not get Ansible's own variables from this one: ${told}`]
+}
+
+/**
+ * Reads the facts that a role is to find. Deletes facts that are no longer needed. Without a run, nothing is carried from role to role.
+ * `unprotected`: there is no sandbox, although there should be one.
+ */
 export const carryFacts = Effect.fnUntraced(function* (
   folders: Pick<Folders, "roleFacts">,
   { machines, secrets }: Pick<SitePorts, "machines" | "secrets">,
   site: Site,
   task: GuestTask,
+  unprotected: boolean,
 ) {
   const { range, target, hosts } = site
+  const given = site.config === undefined ? new Map<string, Json>() : roleFacts({ range, config: site.config })
+  const isHeldBack = unprotected ? isAnsiblesOwn : decidesWhere
+  const isConfigured = (name: string, host: string): boolean =>
+    [given.get(host), host === target.name ? task.input : undefined].some((input) => Object.hasOwn(variablesOf(input), name))
   const step = stepOf(site, task, yield* machines.stages(range.id))
-  const all = step === undefined ? [] : yield* readKept(folders, secrets, range)
+  const all = step === undefined ? [] : (yield* readKept(folders, secrets, range)).map(fitToCarry(isHeldBack, isConfigured))
   const before = step === undefined ? nothingSet : factsBefore(all, step)
   if (step !== undefined) {
     const unneeded = all.filter((kept) => !isNeeded(kept, step)).map(({ key }) => key)
     yield* Effect.promise(() => forgetKept(folders, range, unneeded))
   }
-  const given = site.config === undefined ? new Map<string, Json>() : roleFacts({ range, config: site.config })
   const isThere = new Set(hosts.map(({ name }) => name))
   const lacking = ([name, facts]: readonly [string, Json]) =>
     name !== target.name && isThere.has(name) && !before.initial.has(name) && wrongVariable(facts) === undefined
@@ -90,7 +127,9 @@ export const carryFacts = Effect.fnUntraced(function* (
       set: written.set,
     }
     const isKept = yield* Effect.promise(() => keep(folders, secrets, range, facts).catch(() => false))
-    return isKept ? [] : ["[facts] what this role set is not kept for later roles: it takes too much space"]
+    return isKept
+      ? heldBackNote(written.set, isHeldBack)
+      : ["[facts] what this role set is not kept for later roles: it takes too much space"]
   })
   const carried: CarriedFacts = {
     before,

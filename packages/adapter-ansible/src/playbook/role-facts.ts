@@ -52,6 +52,10 @@ export const factsBefore = (all: readonly KeptFacts[], step: RoleStep): FactsBef
   return { initial, facts: merged([initial, ...others.map(({ set }) => set)]) }
 }
 
+/** The facts whose names pass. */
+export const factsNamed = (facts: Facts, passes: (name: string, host: string) => boolean): Facts =>
+  new Map([...facts].map(([host, values]) => [host, new Map([...values].filter(([name]) => passes(name, host)))]))
+
 /** Merges facts; later ones override earlier ones. */
 export const merged = (all: readonly Facts[]): Facts => {
   const result = new Map<string, Map<string, string>>()

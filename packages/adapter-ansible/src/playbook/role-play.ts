@@ -6,9 +6,12 @@ type Fields = Readonly<Record<string, Json>>
 const fieldsOf = (value: Json | undefined): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
+/** The variables of a role's input, by name. */
+export const variablesOf = (input: Json | undefined): Fields => fieldsOf(fieldsOf(input)["vars"])
+
 /** A variable in a role's input whose name Ansible does not accept; undefined when there is none. */
 export const wrongVariable = (input: Json): string | undefined =>
-  Object.keys(fieldsOf(fieldsOf(input)["vars"])).find((name) => !isVariableName(name))
+  Object.keys(variablesOf(input)).find((name) => !isVariableName(name))
 
 /** Why a role's input cannot become a play; undefined when it can. */
 export const roleProblem = (role: string | undefined, input: Json): string | undefined => {
@@ -32,7 +35,7 @@ const own = new Set(["role", "vars", "range_id", "range_second_octet"])
 const factsOf = (input: Json): Fields => {
   const fields = fieldsOf(input)
   const known = Object.entries(fields).filter(([key]) => !own.has(key))
-  return Object.fromEntries([...known, ...Object.entries(fieldsOf(fields["vars"]))])
+  return Object.fromEntries([...known, ...Object.entries(variablesOf(input))])
 }
 
 /** Sets a machine's initial facts; one value may refer to another. */

@@ -5,6 +5,7 @@ import { parse } from "yaml"
 import type { AutomationAvailability } from "./availability.ts"
 import { type Settings, searchPaths } from "./options.ts"
 import type { Site } from "./site.ts"
+import { isAnsiblesOwn } from "./own-variables.ts"
 import { roleOf } from "./stage-input.ts"
 
 interface Trusting {
@@ -13,7 +14,8 @@ interface Trusting {
 }
 
 /** Without the sandbox that there should be, only what administrators vouch for may run as the service. */
-const isUnprotected = ({ host }: Pick<AutomationAvailability, "host">): boolean => !host.sandbox.works && host.choice !== "off"
+export const isUnprotected = ({ host }: Pick<AutomationAvailability, "host">): boolean =>
+  !host.sandbox.works && host.choice !== "off"
 
 /** The user whose own roles and collections a run finds besides the global ones, which administrators install. */
 export const trustedScope = (found: Pick<AutomationAvailability, "host">, user: User | undefined): User["id"] | undefined =>
@@ -23,12 +25,6 @@ export const trustedScope = (found: Pick<AutomationAvailability, "host">, user: 
 const rangeId = /\{\{-?\s*range_id\s*-?\}\}/gu
 
 const isTemplate = (text: string): boolean => /\{\{|\{%|\{#|#jinja2/iu.test(text.replace(rangeId, ""))
-
-/**
- * Ansible's own variables decide how it connects to machines, and which programs it starts for that on the service's host. The only such
- * name that is none of them is a key of machines.
- */
-const isAnsiblesOwn = (name: string): boolean => /^_*ansible_/u.test(name) && name !== "ansible_groups"
 
 /** Ends of lines for Ansible, which reads YAML 1.1, but not for our parser: what follows one in a comment is a comment for us alone. */
 const strangeLineEnd = /\r(?!\n)|[\u0085\u2028\u2029]/u

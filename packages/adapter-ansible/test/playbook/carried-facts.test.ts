@@ -36,7 +36,7 @@ describe.skipIf(obstacle !== undefined)(`facts of roles on real hosts${skipNote(
     port: 8080
     seen_port: "{{ port }}"
     joined: [1, {two: "{{ drawn }}"}]
-- ansible.builtin.set_fact: {given: from one}
+- ansible.builtin.set_fact: {given: from one, ansible_connection: local}
   delegate_to: LAB-two
   delegate_facts: true
 `,
@@ -89,7 +89,9 @@ describe.skipIf(obstacle !== undefined)(`facts of roles on real hosts${skipNote(
 
   it("reach the next role of the machine and those of others, with the rank that they have in a run, and no value is a template", async () => {
     const run = runOf("first", ["LAB-one:sets", "LAB-one:reads", "LAB-two:reads"])
-    expect(await run("LAB-one:sets")).toMatchObject({ fault: "", ok: true })
+    const set = await run("LAB-one:sets")
+    expect(set).toMatchObject({ fault: "", ok: true })
+    expect(set.log).toContain("later roles do not get Ansible's own variables from this one: ansible_connection")
     const own = await run("LAB-one:reads")
     expect(own).toMatchObject({ fault: "", ok: true })
     const seen = await read("LAB-one")

@@ -1,12 +1,15 @@
 import { cryptoLayer } from "@rangewright/adapter-crypto"
-import type { RangeId, RecordId, RunId, Vmid } from "@rangewright/domain"
-import { SecretStore } from "@rangewright/ports"
+import { parseRangeConfig, type Range, type RangeId, type RecordId, type RunId, type Vmid } from "@rangewright/domain"
+import { type GuestTask, type Machines, SecretStore } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { execFileSync } from "node:child_process"
 import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { carryFacts } from "../../src/playbook/carry-facts.ts"
+import type { Site } from "../../src/playbook/site.ts"
 import { type Facts, factsBefore, factsFrom, factsToJson, type KeptFacts, type RoleStep } from "../../src/playbook/role-facts.ts"
 import { keep, readKept, readWritten } from "../../src/playbook/role-facts-store.ts"
 
@@ -116,6 +119,53 @@ describe("what is kept of roles on the service's host", () => {
       expect((await stat(join(store().roleFacts, "LAB%2F%2E%2E%2Fx", name))).mode & 0o777).toBe(0o600)
     // another range of the same name
     expect(await all({ ...range, recordId: "two" as RecordId })).toEqual([])
+  })
+
+  const machine = (name: string, vars: string) =>
+    `{vm_name: ${name}, hostname: ${name}, template: t, vlan: 10, ip_last_octet: 1${name.length}, ram_gb: 1, cpus: 1, linux: true, roles: [r], role_vars: ${vars}}`
+  const configText = `ludus: [${machine("a", "{ansible_port: 2222, plain: 1}")}, ${machine("bb", "{}")}]`
+
+  it("reaches no role as a variable by which Ansible decides where and through what it works, unless the configuration sets it", async () => {
+    const whose = { id: "OWN" as RangeId, recordId: "own" as RecordId, number: 7 } as Range
+    const names = {
+      ansible_connection: "local",
+      ansible_host: "127.0.0.1",
+      ansible_port: 2222,
+      ansible_ssh_common_args: "-o ProxyCommand=id",
+      ansible_winrm_kinit_cmd: "id",
+      ansible_python_interpreter: "/bin/sh -c id",
+      ansible_shell_type: "sh",
+      ansible_become_user: "admin",
+      ansible_password: "changed",
+      ansible_mine: 1,
+      token: "t",
+    }
+    const step = kept("role:a:r", 1, { initial: facts({ a: names, bb: names }), set: facts({ bb: names }) })
+    await put(step, whose)
+    const task = {
+      stage: "role",
+      input: { role: "r", vars: {} },
+      run: { id: "new" as RunId, steps: new Set(["role:a:r", "role:bb:r"]) },
+      machine: { vmid: 201 as Vmid, mark: { machine: "bb" } },
+    } as unknown as GuestTask
+    const { config } = Result.getOrThrow(parseRangeConfig(configText))
+    const site = { range: whose, config, target: { name: "bb" }, hosts: [{ name: "a" }, { name: "bb" }] } as unknown as Site
+    const machines = { stages: () => Effect.succeed(new Map()) } as unknown as Machines["Service"]
+    const carry = (unprotected: boolean) =>
+      withSecrets((secrets) => carryFacts(store(), { machines, secrets }, site, task, unprotected))
+    const common = { ansible_become_user: "admin", ansible_password: "changed", ansible_mine: 1, token: "t" }
+    const { before, keepFrom } = await carry(false)
+    expect(plain(before.facts)).toEqual({ a: { ...common, ansible_port: 2222 }, bb: common })
+    // without a sandbox such a configuration is refused
+    expect(plain((await carry(true)).before.facts)).toEqual({ a: { ansible_port: 2222, token: "t" }, bb: { token: "t" } })
+    const out = join(folder, "out.json")
+    await writeFile(
+      out,
+      JSON.stringify({ initial: {}, set: { bb: { ansible_host: "1", token: "2", "ansible_host\u001b": "3" } } }),
+    )
+    expect(await Effect.runPromise(keepFrom(out))).toEqual([
+      "[facts] later roles do not get Ansible's own variables from this one: ansible_host",
+    ])
   })
 
   it("is limited in size", async () => {
