@@ -11,7 +11,10 @@ export interface ContentOptions {
   readonly folder: string
   /** Git transports that may be used. `file` only reaches repositories inside `folders`. */
   readonly schemes?: readonly GitScheme[]
-  /** Addresses that may be connected to although they are not public. */
+  /**
+   * Addresses that may be connected to although they are not public. Those of this host, and those that `tools` must never connect to, are
+   * allowed only by a network that is just that address, or by one of the loopback.
+   */
   readonly networks?: readonly AddressNetwork[]
   /** Folders of this host that sources may be read from, including everything below them. */
   readonly folders?: readonly string[]

@@ -1,5 +1,5 @@
-import { type Dial, dialDirectly, ownAddresses } from "@rangewright/host-tools"
-import { mayConnect, plainAddress } from "@rangewright/domain"
+import { type Dial, dialDirectly, keptAddresses } from "@rangewright/host-tools"
+import { mayConnect } from "@rangewright/domain"
 
 /** How the internet is accessed. Everything has a safe default. */
 export interface InternetOptions {
@@ -18,8 +18,8 @@ export interface InternetOptions {
 
 /** Returns those IPv4 addresses that are public and not excluded. */
 export const usable = async (addresses: readonly string[], { never }: InternetOptions): Promise<readonly string[]> => {
-  const kept = new Set([...ownAddresses(), ...((await never?.()) ?? [])].map(plainAddress))
-  return addresses.filter((address) => !address.includes(":") && mayConnect(address, []) && !kept.has(plainAddress(address)))
+  const isKept = await keptAddresses(async () => (await never?.()) ?? [])
+  return addresses.filter((address) => !address.includes(":") && mayConnect(address, []) && !isKept(address))
 }
 
 /** How long a server may pause within a file. */

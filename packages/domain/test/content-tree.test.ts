@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { defaultTreeLimits, mayConnect, parseNetwork, resolveLinks, type TreeEntry, treeIntake } from "../src/index.ts"
+import { defaultTreeLimits, isMeant, mayConnect, parseNetwork, resolveLinks, type TreeEntry, treeIntake } from "../src/index.ts"
 
 const file = (path: string, size = 1): TreeEntry => ({ kind: "file", path, size, executable: false })
 const link = (path: string, target: string): TreeEntry => ({ kind: "link", path, target })
@@ -110,6 +110,15 @@ describe("addresses", () => {
       false,
       false,
     ])
+  })
+  test("a network is meant for an address that is alone in it, or that is of the host itself", () => {
+    const networks = ["10.0.0.0/8", "192.168.0.7/32", "fd00::7/128", "127.0.0.0/8", "0.0.0.0/0"].flatMap(
+      (text) => parseNetwork(text) ?? [],
+    )
+    const meant = ["192.168.0.7", "::ffff:192.168.0.7", "fd00::7", "127.0.0.1"]
+    const others = ["10.1.2.3", "192.168.0.8", "93.184.216.34", "::1", "not an address"]
+    expect([...meant, ...others].filter((address) => isMeant(address, networks))).toEqual(meant)
+    expect(isMeant("127.0.0.1", networks.slice(-1))).toBe(false)
   })
   test("a network is an address and a length", () =>
     expect(["10.0.0.0", "x/8", "10.0.0.0/40", ""].map(parseNetwork)).toEqual(Array(4).fill(undefined)))

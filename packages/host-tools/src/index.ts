@@ -7,6 +7,7 @@ export { memoised } from "./memoised.ts"
 export { placesOf, systemPath, traceOf } from "./places.ts"
 export { endProcessesBelow } from "./processes.ts"
 export {
+  keptAddresses,
   type NamedServer,
   nowhere,
   ownAddresses,

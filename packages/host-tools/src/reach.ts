@@ -60,6 +60,12 @@ export const resolveNamed: Resolve = async (host) => {
 export const ownAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((entries) => (entries ?? []).map(({ address }) => address))
 
+/** Tells the addresses of this host, and those that no tool may connect to besides, however they are spelled. */
+export const keptAddresses = async (never: () => Promise<readonly string[]>): Promise<(address: string) => boolean> => {
+  const kept = new Set([...ownAddresses(), ...(await never())].map(plainAddress))
+  return (address) => kept.has(plainAddress(address))
+}
+
 const isIn = (networks: readonly Cidr[], address: string): boolean => {
   const number = addressNumber(address)
   return number !== undefined && networks.some(({ first, last }) => first <= number && number <= last)

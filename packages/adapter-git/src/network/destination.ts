@@ -1,4 +1,5 @@
-import { type GitUrl, mayConnect } from "@rangewright/domain"
+import { type GitUrl, isMeant, mayConnect } from "@rangewright/domain"
+import { keptAddresses } from "@rangewright/host-tools"
 import { ContentFault } from "@rangewright/ports"
 import { realpath } from "node:fs/promises"
 import { type Doing, outsideFolders, refused } from "../faults.ts"
@@ -29,6 +30,15 @@ const addressesOf = async (doing: Doing, url: GitUrl, settings: Settings): Promi
       "address",
       "its host is at an address that is not public",
       "The operator can allow networks for sources (source_networks).",
+    )
+  const isKept = await keptAddresses(async () => (await settings.tools.never?.()) ?? [])
+  // only now: what is not public tells nobody whose address it is
+  if (found.some((address) => isKept(address) && !isMeant(address, settings.networks)))
+    throw refused(
+      doing,
+      "address",
+      "its host is at an address of the service or the hypervisor",
+      "The operator can allow single addresses for sources (source_networks).",
     )
   return found
 }

@@ -34,6 +34,20 @@ export const mayConnect = (text: string, allowed: readonly AddressNetwork[]): bo
 }
 
 /**
+ * Whether an allowed network was meant for this very address: it contains no other one, or it is a network of the host itself, such as
+ * `127.0.0.0/8`.
+ */
+export const isMeant = (text: string, allowed: readonly AddressNetwork[]): boolean => {
+  if (!ipaddr.isValid(text)) return false
+  const address = ipaddr.process(text)
+  return allowed.some(
+    (network) =>
+      within(address, network) &&
+      (network.length === 8 * address.toByteArray().length || ipaddr.parse(network.address).range() === "loopback"),
+  )
+}
+
+/**
  * The canonical form of an address, with IPv4-mapped IPv6 addresses as IPv4: equal texts mean the same host. Undefined if it is not an
  * address.
  */

@@ -380,7 +380,8 @@ export const keys = {
     default: ["https", "ssh"],
   }),
   sourceNetworks: list(sources, "source_networks", {
-    about: "Private networks that sources may come from. Public addresses need no entry.",
+    about:
+      "Private networks that sources may come from. Public addresses need no entry. Addresses of this host, the hypervisor, the database and protected_addresses are only allowed by an entry for the single address, or for the loopback.",
     default: [],
     shown: "none",
     example: "10.20.0.0/16, fd00:20::/32",
