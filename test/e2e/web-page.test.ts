@@ -248,6 +248,13 @@ describe.skipIf(noBrowser !== undefined)(
       await submit("not the password")
       await card.getByText("Cannot set the password of NED: the current password is wrong").waitFor()
       await card.getByText("ask an administrator for an invitation, or").waitFor()
+      // another request learns first that the session is over
+      const over = page.waitForResponse((response) => response.status() === 401)
+      await page.route("**/api/v2/user/credentials", async (route) => {
+        const response = await route.fetch()
+        await over
+        await route.fulfill({ response })
+      })
       await submit(password)
       await page.waitForURL("**/ui/login?next=*")
       await page.getByText("Your password was changed. Sign in with the new one.").waitFor()

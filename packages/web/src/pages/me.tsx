@@ -2,7 +2,7 @@ import type { Quota } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { ask, change, newVpnFile, Refusal, save, vpnFile } from "../api/client.ts"
-import { signedOut } from "../api/session.ts"
+import { hold, release, signedOut } from "../api/session.ts"
 import { useRead } from "../api/resource.ts"
 import { capabilities, me, setTheme, theme, type Theme } from "../me.ts"
 import { Icon } from "../parts/icon.tsx"
@@ -41,7 +41,9 @@ const Password = () => {
       const proxmoxPassword = text("password")
       if (proxmoxPassword !== text("again")) throw new Refusal(0, t.me.differ)
       const body = { proxmoxPassword, currentPassword: text("current") }
-      const { result } = await change<{ readonly result: string }>("POST", "/user/credentials", {}, body)
+      // the sign-in page says why: other requests may learn before this one that the session is over
+      hold()
+      const { result } = await change<{ readonly result: string }>("POST", "/user/credentials", {}, body).finally(release)
       form.reset()
       signedOut("password")
       return result
