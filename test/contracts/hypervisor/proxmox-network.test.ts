@@ -1,5 +1,6 @@
 import { adminGroup, type NetworkSpec, type ObservedZone } from "@rangewright/domain"
 import { Hypervisor, HypervisorAccess, HypervisorFault, HypervisorNetwork, type NetworkAction } from "@rangewright/ports"
+import type { Timing } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { bridgeOf, networkAction, networkNamed, performOn } from "./network.contract.ts"
@@ -25,8 +26,8 @@ const root = (rig: Rig, method: string, path: string, form = ""): Promise<string
   rig.run(Effect.promise(() => asRoot(rig.sim, method, path, form)))
 
 /** A cluster of three nodes with an applied VXLAN zone. */
-const cluster = async (): Promise<Rig> => {
-  const rig = makeRig({ nodes: 3 })
+const cluster = async (timing: Partial<Timing> = {}): Promise<Rig> => {
+  const rig = makeRig({ nodes: 3, timing })
   await root(rig, "POST", "/cluster/sdn/zones", "type=vxlan&zone=ludus&peers=10.0.0.2%2C10.0.0.3%2C10.0.0.4")
   await root(rig, "PUT", "/cluster/sdn")
   await rig.run(Effect.sleep("30 seconds"))
@@ -285,6 +286,52 @@ describe("a node that missed an apply", () => {
     const rig = await missed()
     rig.sim.faults.add({ kind: "node-down", node: "pve3" })
     await rig.run(performOn(create(1, ["pve1", "pve3"])))
+    await rig.close()
+  })
+})
+
+/** From when to when each task of these types ran, as seconds of the simulator's clock. */
+const spansOf = ({ sim }: Rig, type: string) =>
+  [...sim.state.tasks.values()].filter((task) => task.type === type).map(({ starttime, endtime }) => [starttime, endtime ?? 0])
+
+/** Begins an apply as another instance or a person does; it takes some seconds. */
+const beginApply = (rig: Rig, path: string) => Effect.promise(() => asRoot(rig.sim, "PUT", path))
+
+describe("while another instance or a person applies", () => {
+  it("VNets are not applied: they wait for the end of that", async () => {
+    const rig = await cluster()
+    const before = spansOf(rig, "reloadnetworkall").length
+    await rig.run(Effect.andThen(beginApply(rig, "/cluster/sdn"), performOn(create())))
+    const [theirs, ours, ...more] = spansOf(rig, "reloadnetworkall").slice(before)
+    expect(more).toEqual([])
+    expect(ours![0]).toBeGreaterThanOrEqual(theirs![1]!)
+    expect(await rig.run(networkNamed("r1"))).toMatchObject({ usable: true, ours: true })
+    await rig.close()
+  })
+
+  it("VNets that a slow node lacks are not applied again if that brings them", async () => {
+    const rig = await cluster({ networkReload: 20_000 })
+    rig.sim.faults.add({ kind: "node-down", node: "pve3" })
+    await rig.run(performOn(create()))
+    rig.sim.faults.clear()
+    const before = spansOf(rig, "reloadnetworkall").length
+    await rig.run(Effect.andThen(beginApply(rig, "/cluster/sdn"), performOn(create(1, ["pve3"]))))
+    expect(spansOf(rig, "reloadnetworkall").slice(before)).toHaveLength(1)
+    await rig.close()
+  })
+
+  it("bridges are not applied, but no longer than two minutes", async () => {
+    const rig = makeRig()
+    const bridge = (n: number) => performOn(networkAction("create-network", bridgeOf(rig, n)))
+    await rig.run(Effect.andThen(beginApply(rig, `/nodes/${rig.node}/network`), bridge(1)))
+    // it takes the bridge along
+    expect(spansOf(rig, "srvreload")).toHaveLength(1)
+    const [hanging] = [...rig.sim.state.tasks.values()].filter(({ type }) => type === "srvreload")
+    Object.assign(hanging!, { exitstatus: undefined, endtime: undefined })
+    const from = rig.sim.clock.now()
+    await rig.run(bridge(2))
+    expect((rig.sim.clock.now() - from) / 1000).toBeGreaterThan(119)
+    expect((rig.sim.clock.now() - from) / 1000).toBeLessThan(150)
     await rig.close()
   })
 })

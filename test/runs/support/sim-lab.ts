@@ -45,12 +45,19 @@ export const cutPower = async (lab: SimLab, machine: string): Promise<void> => {
 /** Makes every node reload its networks, which takes some seconds. */
 export const applyNetworks = (lab: SimLab): Promise<void> => call(lab, "PUT", "/cluster/sdn", "")
 
-/** Creates the zone that a cluster's networks need, as an operator does. */
+/** Lets time pass until no task runs any more. */
+const untilIdle = async ({ sim, clock }: SimLab): Promise<void> => {
+  while ([...sim.state.tasks.values()].some(({ exitstatus }) => exitstatus === undefined))
+    await new Promise<void>((resolve) => void clock.schedule(500, resolve))
+}
+
+/** Creates the zone that a cluster's networks need, as an operator does, and waits until it is in force. */
 export const addZone = async (lab: SimLab): Promise<void> => {
   const peers = [...lab.sim.state.nodes.values()].map(({ address }) => address).join(",")
   const zone = `zone=${lab.settings.sdnZone}&type=vxlan&peers=${encodeURIComponent(peers)}`
   await call(lab, "POST", "/cluster/sdn/zones", zone)
   await applyNetworks(lab)
+  await untilIdle(lab)
 }
 
 /** The simulator's VMs except templates: what a run left behind, without identifiers that differ between runs. */

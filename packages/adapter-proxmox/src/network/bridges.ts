@@ -1,14 +1,13 @@
 import type { NetworkSpec } from "@rangewright/domain"
 import { HypervisorFault, type ObservedNetwork } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type * as Semaphore from "effect/Semaphore"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { startedTask, taskFault } from "../tasks/settlement.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { type Fields, flag, text } from "../wire/read.ts"
 import { isOurNetwork } from "./mark.ts"
-import type { NetworkKind } from "./network-kind.ts"
+import type { ApplyTurn, NetworkKind } from "./network-kind.ts"
 import { foreignEdits, type NodeNetwork, readNetwork } from "./node-network.ts"
 import { pendingChanges } from "./pending-diff.ts"
 
@@ -51,7 +50,7 @@ export const observeBridges = (client: PveClient, node: string): Effect.Effect<r
  * VLAN-aware bridges without ports. An edit stays pending on its node until it is applied. Applying is part of settling, one at a time, and
  * one apply serves all pending edits: those who come later find nothing left to apply.
  */
-export const makeBridges = (client: PveClient, awaitTask: AwaitTask, gate: Semaphore.Semaphore): NetworkKind<BridgeSpec> => {
+export const makeBridges = (client: PveClient, awaitTask: AwaitTask, { gate, others }: ApplyTurn): NetworkKind<BridgeSpec> => {
   const find = (network: NodeNetwork, spec: BridgeSpec): Fields | undefined =>
     network.interfaces.find((row) => text(row, "iface") === spec.name)
 
@@ -67,7 +66,9 @@ export const makeBridges = (client: PveClient, awaitTask: AwaitTask, gate: Semap
     doing: string,
     done: (network: NodeNetwork) => boolean,
   ): Effect.fn.Return<void, HypervisorFault> {
-    const before = yield* readNetwork(client, spec.node, doing)
+    let before = yield* readNetwork(client, spec.node, doing)
+    if (done(before)) return
+    if (yield* others(doing)) before = yield* readNetwork(client, spec.node, doing)
     if (done(before)) return
     yield* refuseForeign(before, spec, doing)
     const upid = yield* startedTask(yield* client.put(path`/nodes/${spec.node}/network`, {}, { doing }), doing)

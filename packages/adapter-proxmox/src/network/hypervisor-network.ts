@@ -7,6 +7,8 @@ import type { PveClient } from "../client/client.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { rows, text } from "../wire/read.ts"
 import { makeBridges, observeBridges } from "./bridges.ts"
+import type { ApplyTurn } from "./network-kind.ts"
+import { makeOtherApplies } from "./other-applies.ts"
 import { makeVnets, observeVnets } from "./vnets.ts"
 
 export interface NetworkOptions {
@@ -22,10 +24,9 @@ export const makeHypervisorNetwork = (
   awaitTask: AwaitTask,
   options: NetworkOptions,
 ): Context.Service.Shape<typeof HypervisorNetwork> => {
-  /** Simultaneous reloads of a node interfere, and an SDN apply reloads every node: one apply at a time. */
-  const gate = Semaphore.makeUnsafe(1)
-  const bridges = makeBridges(client, awaitTask, gate)
-  const vnets = makeVnets(client, awaitTask, gate)
+  const turn: ApplyTurn = { gate: Semaphore.makeUnsafe(1), others: makeOtherApplies(client, awaitTask) }
+  const bridges = makeBridges(client, awaitTask, turn)
+  const vnets = makeVnets(client, awaitTask, turn)
 
   const nodeOfBridges: Effect.Effect<string | undefined, HypervisorFault> =
     options.defaultNode === undefined

@@ -1,6 +1,5 @@
 import { HypervisorFault, type ObservedNetwork } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type * as Semaphore from "effect/Semaphore"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { dropRights } from "../access/rights.ts"
@@ -9,7 +8,7 @@ import type { AwaitTask } from "../tasks/watcher.ts"
 import { child, type Fields, number, rows, text } from "../wire/read.ts"
 import { foreignPending, foreignPendingFault } from "./foreign-pending.ts"
 import { isOurNetwork } from "./mark.ts"
-import type { NetworkKind, Written } from "./network-kind.ts"
+import type { ApplyTurn, NetworkKind, Written } from "./network-kind.ts"
 import { lackFault, lacksAfter, type VnetSpec } from "./vnet-nodes.ts"
 
 /** A VNet as configured, whether in force or not. */
@@ -89,7 +88,7 @@ const doingOf = (verb: string, spec: VnetSpec): string => `${verb} VNet ${spec.n
  * ones. A node that missed an apply, or failed in it, gets another with the next operation that needs a VNet there: one in total, not one
  * for each waiting operation.
  */
-export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semaphore.Semaphore): NetworkKind<VnetSpec> => {
+export const makeVnets = (client: PveClient, awaitTask: AwaitTask, { gate, others }: ApplyTurn): NetworkKind<VnetSpec> => {
   const find = (vnets: readonly Vnet[], spec: VnetSpec): Vnet | undefined => vnets.find((vnet) => vnet.name === spec.name)
   const refuseStranger = (vnet: Vnet, doing: string): Effect.Effect<void, HypervisorFault> =>
     isOurNetwork(vnet.alias)
@@ -99,11 +98,16 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
   /** Applies started by this process. */
   let applies = 0
 
-  /** Puts the configuration into force; `done` says whether the wanted change is in it. */
+  /**
+   * Puts the configuration into force; `done` says whether the wanted change is in it. `isMissing`: whether that is still needed after the
+   * apply of somebody else.
+   */
   const apply = Effect.fnUntraced(function* (
     doing: string,
     done: (vnets: readonly Vnet[]) => boolean,
+    isMissing = Effect.map(readVnets(client, doing), (vnets) => !done(vnets)),
   ): Effect.fn.Return<void, HypervisorFault> {
+    if ((yield* others(doing)) && !(yield* isMissing)) return
     yield* refuseForeign(client, doing)
     applies += 1
     const upid = yield* startedTask(yield* client.put("/cluster/sdn", {}, { doing }), doing)
@@ -153,8 +157,9 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
         const vnets = yield* readVnets(client, doing)
         if (!inForce(vnets)) return yield* apply(doing, inForce)
         // an apply started since then has already given every node what it could
-        if (applies !== appliesBefore || (yield* lacking(patienceSeconds)).length === 0) return
-        yield* apply(doing, inForce)
+        const isMissing = Effect.map(lacking(patienceSeconds), (lacks) => lacks.length > 0)
+        if (applies !== appliesBefore || !(yield* isMissing)) return
+        yield* apply(doing, inForce, isMissing)
       })
       yield* gate.withPermit(ensure)
       const missing = yield* lacking(verifySeconds)
