@@ -42,7 +42,7 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
     await attacker.addRole("honest", honest(world.certificate))
     addFiles(lab.data, `library/users/${attacker.id}/collections/ansible_collections`, collection)
     addFiles(lab.data, `library/users/${victim.id}/roles/his`, { "vars/main.yml": "his: own\n" })
-    addFiles(lab.data, `playbook-runs/workspaces/${victim.id}`, { note: "his own\n" })
+    addFiles(lab.data, `playbook-runs/workspaces/range-of-${victim.id}/${victim.id}`, { note: "his own\n" })
   }, 2 * patience)
   afterAll(() => tenants?.close(), patience)
 

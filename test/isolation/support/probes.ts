@@ -249,7 +249,7 @@ const kernel: readonly Probe[] = [
 const files = ({ data, operators, victim, neighbour }: Targets): readonly Probe[] => [
   ...Object.entries({
     "roles of the other tenant": `${data}/library/users/${victim}`,
-    "files that roles of the other tenant keep": `${data}/playbook-runs/workspaces/${victim}`,
+    "files that roles of the other tenant keep": `${data}/playbook-runs/workspaces/range-of-${victim}/${victim}`,
     "facts of the other tenant's machines": `${data}/playbook-runs/facts/${victim}`,
     "root's home": "/root",
     "homes of people": "/home",
@@ -280,7 +280,7 @@ const files = ({ data, operators, victim, neighbour }: Targets): readonly Probe[
   },
   { name: "see the service's folder", code: `"secret-key" in os.listdir(${py(data)})` },
   { name: "write to the database", code: `to_write("${data}/rangewright.db")` },
-  { name: "write to files of the other tenant", code: `makes("${data}/playbook-runs/workspaces/${victim}/rw-probe")` },
+  { name: "write to files of the other tenant", code: `makes("${data}/playbook-runs/workspaces/range-of-${victim}/${victim}/rw-probe")` },
   { name: "write to a folder of the host", code: `makes("/opt/rw-probe")` },
 ]
 
