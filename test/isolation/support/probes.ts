@@ -280,7 +280,10 @@ const files = ({ data, operators, victim, neighbour }: Targets): readonly Probe[
   },
   { name: "see the service's folder", code: `"secret-key" in os.listdir(${py(data)})` },
   { name: "write to the database", code: `to_write("${data}/rangewright.db")` },
-  { name: "write to files of the other tenant", code: `makes("${data}/playbook-runs/workspaces/range-of-${victim}/${victim}/rw-probe")` },
+  {
+    name: "write to files of the other tenant",
+    code: `makes("${data}/playbook-runs/workspaces/range-of-${victim}/${victim}/rw-probe")`,
+  },
   { name: "write to a folder of the host", code: `makes("/opt/rw-probe")` },
 ]
 
