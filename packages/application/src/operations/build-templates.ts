@@ -42,7 +42,7 @@ export const buildTemplates = operation({
   statuses: {
     200: "the builds are queued or running; what is already built is skipped",
     400: "the body is malformed or names no template; parallel is less than 0",
-    403: "only administrators may manage templates, and the user is not one; one of the names is used by the service itself, the files are the user's, and the user is not an administrator",
+    403: "only administrators may manage templates, and the user is not one; one of the names is used by the service itself or is another user's, the files are the user's, and the user is not an administrator",
     404: "one of the names is not a template that the user can build",
     409: "the user has the maximum number of builds waiting or running",
     500: "templates cannot be built on this host: the answer says what is missing",

@@ -44,8 +44,18 @@ export const isSameCopy = (
     for (const [path, text] of added) shipped.set(path, fileOf(path, text))
     const copy = byPath(there)
     for (const path of receipts) for (const entries of [shipped, copy]) entries.delete(path)
-    if (shipped.size !== copy.size) return false
-    for (const [path, entry] of shipped) if (!(yield* isSameEntry(entry, copy.get(path)))) return false
+    return yield* haveSameFiles([...shipped.values()], [...copy.values()])
+  })
+
+/** Whether two copies have the same files. Reads both, but only as much as needed. */
+export const haveSameFiles = (
+  one: readonly ArtifactEntry[],
+  other: readonly ArtifactEntry[],
+): Effect.Effect<boolean, ContentFault> =>
+  Effect.gen(function* () {
+    const others = byPath(other)
+    if (one.length !== others.size) return false
+    for (const entry of one) if (!(yield* isSameEntry(entry, others.get(entry.path)))) return false
     return true
   })
 

@@ -12,6 +12,7 @@ import {
   ContentFetcher,
   type CredentialHasher,
   RunJournal,
+  type Sources,
   type Users,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -78,7 +79,7 @@ export const dryRunInstall = (
 ): Effect.Effect<
   { readonly plan: DryRunPlan; readonly undeclared: readonly UndeclaredDependency[] },
   Fault,
-  ArtifactLibrary | Blueprints | ContentFetcher | CredentialHasher | Settings | Users
+  ArtifactLibrary | Blueprints | ContentFetcher | CredentialHasher | Settings | Sources | Users
 > =>
   Effect.gen(function* () {
     const { plan } = yield* prepareInstall(installation, choice)

@@ -18,8 +18,10 @@ import {
 import {
   ArtifactLibrary,
   Blueprints,
+  type ContentFetcher,
   type CredentialHasher,
   type LibraryFault,
+  type Sources,
   type StorageFault,
   Users,
 } from "@rangewright/ports"
@@ -27,6 +29,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { newRecordId } from "../accounts/identity.ts"
 import type { Settings } from "../settings.ts"
+import { originOf, originsOf, othersTemplates } from "../template/others-templates.ts"
+import { isSameCopy } from "./compare-artifact.ts"
 import { bundleDirectory, shippedText, type SourceRow } from "./install-blueprint.ts"
 import { type Installation, scopeFor } from "./installation.ts"
 import { mayChangeRolesOf } from "./target-rights.ts"
@@ -50,7 +54,7 @@ export const prepareInstall = (
 ): Effect.Effect<
   PreparedInstall,
   InvalidInput | Forbidden | UserNotFound | StorageFault | LibraryFault,
-  ArtifactLibrary | Blueprints | CredentialHasher | Settings | Users
+  ArtifactLibrary | Blueprints | ContentFetcher | CredentialHasher | Settings | Sources | Users
 > =>
   Effect.gen(function* () {
     const blueprintStore = yield* Blueprints
@@ -91,7 +95,7 @@ const presentFor = (
   content: SourceContent,
   all: readonly Blueprint[],
   rows: ReadonlyMap<string, Blueprint>,
-): Effect.Effect<Present, LibraryFault, ArtifactLibrary> =>
+): Effect.Effect<Present, LibraryFault | StorageFault, ArtifactLibrary | ContentFetcher | Sources | Users> =>
   Effect.gen(function* () {
     const library = yield* ArtifactLibrary
     const own = yield* library.list(scopeFor("template", installation))
@@ -109,8 +113,36 @@ const presentFor = (
       })),
       otherBlueprints: new Set(all.flatMap((row) => (rows.get(row.origin?.sourceBlueprintID ?? "") === row ? [] : [row.id]))),
       builtInTemplates: new Set(everybodys.templates.map(({ name }) => name)),
+      takenTemplates: yield* takenTemplates(installation, new Set(own.templates.map(({ name }) => name))),
     }
   })
+
+/**
+ * Names of templates that the source ships, that the user does not have yet, and under which another user has another template: for
+ * members as for uploads, except that the same files from the same repository are no other template.
+ */
+const takenTemplates = Effect.fnUntraced(function* (installation: Installation, own: ReadonlySet<string>) {
+  const users = yield* Users
+  const user = yield* users.find(installation.user)
+  const shipped = installation.content.content.templates.filter(({ name }) => !own.has(name))
+  const taken = new Set<string>()
+  if (user === undefined || user.isAdmin || shipped.length === 0) return taken
+  const others = yield* othersTemplates(user)
+  for (const template of shipped) {
+    const holders = (others.get(template.name) ?? []).flatMap((scope) => (scope.type === "user" ? [scope] : []))
+    if (holders.length === 0) continue
+    const origins = yield* originsOf(template.name)
+    for (const scope of holders) {
+      const theirs = { source: installation.source, content: installation.content, user: scope.userId, global: false }
+      const isSame =
+        origins(scope).has(originOf(installation.source)) &&
+        // what cannot be read is not the same
+        (yield* Effect.orElseSucceed(isSameCopy(theirs, { kind: "template", ...template, change: "place" }), () => false))
+      if (!isSame) taken.add(template.name)
+    }
+  }
+  return taken
+})
 
 /** Whether the row was installed from this very snapshot, and its text was not changed since. */
 const isAsShipped = (

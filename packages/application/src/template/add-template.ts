@@ -9,13 +9,14 @@ import {
   type User,
   wrappingFolder,
 } from "@rangewright/domain"
-import { type ArtifactEntry, ArtifactLibrary, BuilderFiles, type LibraryScope, Machines, Users } from "@rangewright/ports"
+import { type ArtifactEntry, ArtifactLibrary, BuilderFiles, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { asArchiveRefusal, hostFailures, listInstalled, scopeOf } from "../ansible/installed.ts"
 import { uploadedEntries } from "../ansible/uploaded-entries.ts"
 import type { StoredFile } from "../operation/operation.ts"
 import { mayBuild, mayHaveName } from "./may-build.ts"
+import { othersTemplates } from "./others-templates.ts"
 import { toldOf } from "./told.ts"
 
 /** Folders that tools of older services keep beside templates. */
@@ -73,15 +74,9 @@ const readFacts = Effect.fnUntraced(function* (entries: readonly ArtifactEntry[]
 
 /** Whether anybody else has a template with this name: as files, or on the hypervisor. */
 const isElsewhere = Effect.fnUntraced(function* (user: User, name: string) {
-  const library = yield* ArtifactLibrary
   const machines = yield* Machines
-  const users = yield* Users
   const built = yield* machines.templates
-  if (built.some((template) => template.name === name)) return true
-  const others = (yield* users.list).filter(({ id }) => id !== user.id)
-  const scopes: readonly LibraryScope[] = [{ type: "global" }, ...others.map(({ id }) => ({ type: "user", userId: id }) as const)]
-  for (const scope of scopes) if ((yield* library.list(scope)).templates.some((one) => one.name === name)) return true
-  return false
+  return built.some((template) => template.name === name) || (yield* othersTemplates(user)).has(name)
 })
 
 /** Prevents two concurrent uploads with one name from both finding it free. */

@@ -37,6 +37,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { Settings } from "../settings.ts"
 import { mayBuild, mayHaveName } from "./may-build.ts"
+import { mayTakeName, othersTemplates } from "./others-templates.ts"
 
 /** The subject of the one run of a template at a time: its build, or its removal. */
 export const templateSubject = (name: string): RunSubject => ({ type: "template", id: name })
@@ -118,6 +119,14 @@ const noOther = Effect.fnUntraced(function* (template: string, made?: Vmid) {
       what: `Cannot build template ${template}: there is another template with this name, VM ${other.vmid}${other.pool === undefined ? "" : ` in pool ${other.pool}`}`,
       hint: "Change vm_name, or remove that template.",
     })
+})
+
+/** Fails if the user may not build own files under this name (`mayTakeName`). */
+const mayStillTakeName = Effect.fnUntraced(function* (template: string, userId: UserId) {
+  const users = yield* Users
+  const user = yield* users.find(userId)
+  if (user === undefined || user.isAdmin) return
+  yield* mayTakeName(user, template, (yield* othersTemplates(user)).get(template))
 })
 
 /** Lines are batched: each write to the journal waits for the disk. */
@@ -204,6 +213,8 @@ const build = work({
       const hypervisor = yield* HypervisorTemplates
       yield* leaveNothing(head)
       yield* noOther(template)
+      // the files may have changed while the build waited
+      if (own) yield* mayStillTakeName(template, user)
       const { files, builderFile } = yield* filesOf(ofLibrary({ own, user }), template)
       yield* beginAttempt(template, context)
       const account = yield* hypervisor.open(head.id, node)

@@ -20,6 +20,7 @@ import { isBuildOf, runningBuilds } from "./running-builds.ts"
 import { mostBuilds, templateBuild, templateSubject } from "./build-run.ts"
 import { listTemplates } from "./list-templates.ts"
 import { mayBuild, mayHaveName, usedByService } from "./may-build.ts"
+import { mayTakeName, othersTemplates } from "./others-templates.ts"
 
 export interface StartedBuilds {
   readonly started: readonly { readonly template: string; readonly run: string }[]
@@ -89,8 +90,18 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
       hint: "GET /templates lists them; PUT /templates adds one.",
     })
   const isOwn = (template: string) => has(own.templates, template) || !has(global.templates, template)
-  if (!names.includes("all"))
-    for (const template of wanted) if (isOwn(template)) yield* mayHaveName(user, template, "build template")
+  const others = user.isAdmin ? new Map<string, never>() : yield* hostFailures(othersTemplates(user))
+  const mayTake = (template: string) => hostFailures(mayTakeName(user, template, others.get(template)))
+  const taken = new Set<string>()
+  for (const template of wanted) {
+    if (!isOwn(template)) continue
+    if (names.includes("all"))
+      yield* Effect.catchTag(mayTake(template), "Forbidden", () => Effect.sync(() => void taken.add(template)))
+    else {
+      yield* mayHaveName(user, template, "build template")
+      if (states.get(template)?.state === "not_built") yield* mayTake(template)
+    }
+  }
   const isUsedByService = yield* usedByService
   const most = yield* mostBuilds
   const atOnce = Math.min(Math.max(1, parallel), most)
@@ -99,7 +110,9 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
   const skipped: { template: string; because: string }[] = []
   const started: { template: string; run: string }[] = []
   const mayNot = (template: string) =>
-    !user.isAdmin && isOwn(template) && isUsedByService(template) ? "can only be built by an administrator" : undefined
+    taken.has(template) || (!user.isAdmin && isOwn(template) && isUsedByService(template))
+      ? "can only be built by an administrator"
+      : undefined
   const toBuild = wanted.filter((template) => {
     const state = states.get(template)
     const because = state?.state === "building" ? "is being built" : state?.built === true ? "is built" : mayNot(template)

@@ -103,6 +103,8 @@ export interface Present {
   readonly otherBlueprints: ReadonlySet<string>
   /** Names that a source's templates must not have. */
   readonly builtInTemplates: ReadonlySet<string>
+  /** Names of other templates of other users, which a new template must not have. */
+  readonly takenTemplates?: ReadonlySet<string>
 }
 
 export interface PresentBlueprint {

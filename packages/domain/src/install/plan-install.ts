@@ -82,6 +82,13 @@ export const planInstall = (
 
 const shippedLists = { template: "templates", role: "roles", collection: "collections" } as const
 
+const templateProblem = (name: string, { builtInTemplates, takenTemplates, templates }: Present): string | undefined => {
+  if (builtInTemplates.has(name)) return `a built-in template has the name ${name}`
+  return takenTemplates?.has(name) === true && templates.every((own) => own.name !== name)
+    ? `${name} is already present on the server, and names of templates must be unique`
+    : undefined
+}
+
 const artifacts = (
   { content, files }: InstallSource,
   kind: ArtifactKind,
@@ -105,9 +112,7 @@ const artifacts = (
         ...(version === undefined ? {} : { version }),
       }
       const problem =
-        kind === "template" && present.builtInTemplates.has(name)
-          ? `a built-in template has the name ${name}`
-          : files && artifactProblem(kind, directory, files)
+        (kind === "template" ? templateProblem(name, present) : undefined) ?? (files && artifactProblem(kind, directory, files))
       if (problem !== undefined) return { ...planned, change: "refuse", because: problem }
       return { ...planned, ...changeOf(copies.get(name), version, force) }
     })

@@ -1,0 +1,147 @@
+import { commitTo, type MemoryFiles } from "@rangewright/adapter-memory"
+import type { RecordId, SourceId, User } from "@rangewright/domain"
+import { ArtifactLibrary, Sources } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { beforeEach, describe, expect, it, vi } from "vitest"
+import { makeTestApp, type TestApp } from "./support/app.ts"
+
+let app: TestApp
+let ada: User
+let bob: User
+let boss: User
+beforeEach(async () => {
+  app = makeTestApp({ settings: { templateBuilds: 1 } })
+  ada = await app.addUser("ADA")
+  bob = await app.addUser("BOB")
+  boss = await app.addUser("BOSS", { isAdmin: true })
+  app.builds.script = () => ({ prints: [], seconds: 0.01 })
+  await app.observe([])
+})
+
+const builder = (name: string, more = "") => `variable "vm_name" {\n  default = "${name}"\n}\n${more}`
+const shipping = (more = ""): MemoryFiles => ({ "templates/debian/debian.pkr.hcl": builder("debian", more) })
+const urlOf = (name: string) => `https://git.example/${name}.git`
+
+/** A source of the user, from this repository. */
+const addSource = (owner: User, id: string, repository: string) =>
+  app.run(
+    Sources.use((sources) =>
+      sources.create({
+        recordId: `source${id}`.padEnd(15, "0") as RecordId,
+        id: id as SourceId,
+        owner: owner.id,
+        type: "git",
+        url: urlOf(repository),
+        ref: "HEAD",
+        path: "",
+        name: id,
+        access: undefined,
+        schedule: undefined,
+        nextSyncAt: undefined,
+        createdAt: new Date(0),
+      }),
+    ),
+  )
+const ship = (repository: string, files: MemoryFiles) => commitTo(app.artifacts.content, urlOf(repository), files)
+const install = async (user: User, id: string, body = {}) =>
+  (
+    (await app.call("installSource", user, { path: { sourceID: id }, body })) as {
+      readonly templateResults: readonly { readonly name: string; readonly ok: boolean; readonly message?: string }[]
+    }
+  ).templateResults
+const upload = (user: User, name: string) => {
+  app.artifacts.content.archives.set(`/${name}`, { [`${name}/x.pkr.hcl`]: builder(name) })
+  const file = { filename: name, contentType: "application/x-tar", size: 0, path: `/${name}` }
+  return app.call("addTemplateFromTar", user, { body: { force: false }, file })
+}
+const place = (user: User, text: string) => {
+  const bytes = new TextEncoder().encode(text)
+  return app.run(
+    ArtifactLibrary.use((library) =>
+      library.place(
+        { scope: { type: "user", userId: user.id }, kind: "template", name: "debian" },
+        [{ kind: "file", path: "debian.pkr.hcl", size: bytes.length, executable: false, read: Effect.succeed(bytes) }],
+        { replace: true },
+      ),
+    ),
+  )
+}
+const start = (user: User, ...templates: readonly string[]) =>
+  app.call("buildTemplates", user, { body: { templates } }) as Promise<{
+    readonly result: string
+    readonly builds: readonly { readonly runID: string }[]
+  }>
+const taken = "debian is already present on the server, and names of templates must be unique"
+
+describe("the name of another user's template", () => {
+  it("is not given to a template of a source, unless an administrator installs it", async () => {
+    await upload(ada, "debian")
+    ship("evil", shipping())
+    await addSource(bob, "evil", "evil")
+    await addSource(boss, "good", "evil")
+    for (const force of [false, true])
+      expect(await install(bob, "evil", { force })).toEqual([{ name: "debian", ok: false, message: taken }])
+    expect(await app.fails("buildTemplates", bob, { body: { templates: ["debian"] } })).toMatchObject({ kind: "not-found" })
+    expect(await install(boss, "good")).toEqual([{ name: "debian", ok: true }])
+  })
+
+  it("is not built from other files, which a member may have from before", async () => {
+    await upload(ada, "debian")
+    await place(bob, builder("debian", "# evil\n"))
+    expect(await app.fails("buildTemplates", bob, { body: { templates: ["debian"] } })).toMatchObject({
+      kind: "forbidden",
+      message: `Cannot build template debian: ${taken}`,
+    })
+    expect(await start(bob, "all")).toMatchObject({
+      result: "Nothing to build. Skipped: debian can only be built by an administrator.",
+      builds: [],
+    })
+    await place(boss, builder("debian", "# golden\n"))
+    const { builds } = await start(boss, "debian")
+    await app.ended(builds[0]?.runID ?? "")
+    expect(await app.call("getTemplates", ada)).toMatchObject([{ name: "debian", built: true }])
+  })
+
+  it("is everybody's who has the same files from the same repository", async () => {
+    ship("labs", shipping())
+    await addSource(ada, "adas", "labs")
+    await addSource(bob, "bobs", "labs")
+    for (const [user, id] of [
+      [ada, "adas"],
+      [bob, "bobs"],
+    ] as const)
+      expect(await install(user, id)).toEqual([{ name: "debian", ok: true }])
+    const { builds } = await start(bob, "debian")
+    await app.ended(builds[0]?.runID ?? "")
+    expect(await app.call("getTemplates", ada)).toMatchObject([{ name: "debian", built: true }])
+  })
+
+  it("is not compared with files from elsewhere, so that nobody finds out what others have", async () => {
+    await upload(ada, "debian")
+    ship("guess", { "templates/debian/x.pkr.hcl": builder("debian") })
+    await addSource(bob, "guess", "guess")
+    expect(await install(bob, "guess")).toEqual([{ name: "debian", ok: false, message: taken }])
+  })
+
+  it("is not taken by files that were replaced while the build waited", async () => {
+    ship("labs", shipping())
+    await addSource(ada, "adas", "labs")
+    await addSource(bob, "bobs", "labs")
+    await install(ada, "adas")
+    await install(bob, "bobs")
+    await upload(ada, "kali")
+    app.builds.script = () => ({ prints: [], seconds: 3600 })
+    await start(ada, "kali")
+    await vi.waitFor(() => expect(app.builds.processes.size).toBe(1))
+    const { builds } = await start(bob, "debian")
+    await place(bob, builder("debian", "# evil\n"))
+    await app.call("abortTemplates", ada)
+    const runID = builds[0]?.runID ?? ""
+    await app.ended(runID)
+    expect(await app.call("getRun", bob, { path: { runID } })).toMatchObject({
+      status: "failure",
+      message: expect.stringContaining(taken) as string,
+    })
+    expect(app.builds.begun.map(({ template }) => template)).toEqual(["kali"])
+  })
+})
