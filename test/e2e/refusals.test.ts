@@ -50,7 +50,7 @@ describe("an invalid configuration ends the start with status 1, with one line f
       file: "prot: 8080\n",
       says: [
         intro,
-        "  - prot: no such key (docs/configuration.md lists all)",
+        "  - prot: no such key; did you mean port? (docs/configuration.md lists all)",
         "  - RANGEWRIGHT_PROT: no such variable; did you mean RANGEWRIGHT_PORT? (docs/configuration.md lists all)",
       ],
     },
