@@ -230,11 +230,11 @@ describe.skipIf(noBrowser !== undefined)(
       await page.goto(`${service.url}/ui/runs/${id}?view=log`)
       await page.locator(".line").first().waitFor()
       await service.crash()
-      await page.getByText("Live updates are interrupted since", { exact: false }).waitFor()
+      await page.getByText("Live updates have been interrupted since", { exact: false }).waitFor()
       await lab.startAgain()
       await page.getByText("The run succeeded.").waitFor()
       await page.getByText(/^Succeeded\./u).waitFor()
-      await page.getByText("Live updates are interrupted since", { exact: false }).waitFor({ state: "hidden" })
+      await page.getByText("Live updates have been interrupted since", { exact: false }).waitFor({ state: "hidden" })
       // the same lines as a client that reads everything at once: none twice, and none lost
       const lines = () => page.getByText(/^\d+ lines$/u).textContent()
       const followed = await lines()

@@ -1,4 +1,4 @@
-// Loaded into a command before its own code: counts the calls that may change files, and kills the process right after the one it is told.
+// Loaded into a command before its own code: counts the calls that may change files, and kills the process right after call number KILL_AFTER.
 import fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 import { DatabaseSync, StatementSync } from "node:sqlite"

@@ -47,7 +47,7 @@ export const t = {
   notFoundText: "The address may be mistyped, or the page belongs to another version.",
   toRanges: "Go to your ranges",
   away: (since: string) =>
-    `Live updates are interrupted since ${since}. The page reads everything again every 30 seconds; until that works, it shows older data.`,
+    `Live updates have been interrupted since ${since}. The page reads everything again every 30 seconds; until that works, it shows older data.`,
   nav: {
     label: "Pages",
     ranges: "Ranges",
@@ -210,7 +210,7 @@ export const t = {
     columns: { range: "Range", state: "State", machines: "Machines", changed: "Last deploy" },
     on: (on: number, of: number) => `${on} of ${of} on`,
     testing: "Testing mode",
-    notClosed: "Testing mode: not closed",
+    notCutOff: "Testing mode: not cut off",
     create: "New range",
     createTitle: "New range",
     id: "Range ID",

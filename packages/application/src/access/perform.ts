@@ -179,7 +179,7 @@ const admitAndHandle = Effect.fnUntraced(function* (
   const { caller } = admission
   if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
   const { path, query, body, file } = yield* input
-  admission.told = toldBy(operation, { query, body })
+  if (isAudited(operation)) admission.told = toldBy(operation, { query, body })
   const { session, key, user, range, group } = admission
   if (operation.recordedFirst) yield* Effect.flatMap(AuditTrail, (trail) => trail.begin)
   return yield* operation.handle({ path, query, body, file, caller, session, key, user, range, group, meta: call.meta })

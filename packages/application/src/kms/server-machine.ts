@@ -17,7 +17,10 @@ const isAdministrators = Effect.fnUntraced(function* ({ id, createdBy }: Range) 
 /** Fails unless the range belongs to an administrator: it may have been given away since it got a KMS host. */
 export const requireAdministrators = Effect.fnUntraced(function* (range: Range, doing: string) {
   if (yield* isAdministrators(range)) return
-  return yield* new Conflict({ what: `Cannot ${doing}: no owner of the range is an administrator` })
+  return yield* new Conflict({
+    what: `Cannot ${doing}: no owner of the range is an administrator`,
+    hint: "Use a machine in a range of an administrator's, or give an administrator this range.",
+  })
 })
 
 /** The configured machine (kms_server) and its range; fails when it does not exist, or its range belongs to no administrator. */

@@ -31,7 +31,6 @@ import { SourceContents } from "./source-contents.ts"
 import { sourceSubject } from "./source-subject.ts"
 import { startAfterOthers } from "./start-after-others.ts"
 
-/** `true`, from an older version: wherever it comes from. */
 const Origin = Schema.Struct({ url: Schema.String, ref: Schema.String, path: Schema.String })
 
 /** The request of a fetch. Absent options do not apply. */
@@ -41,7 +40,10 @@ const FetchOptions = Schema.Struct({
   manifest: Schema.optionalKey(Schema.Literal(true)),
   /** Records the outcome on the source: the fetch is a sync. */
   outcome: Schema.optionalKey(Schema.Literal(true)),
-  /** Removes the source again if it has no content at the end and still comes from here: it was just registered. */
+  /**
+   * Removes the source again if it has no content at the end and still comes from here: it was just registered. `true`, in requests of
+   * older versions: wherever it comes from.
+   */
   discard: Schema.optionalKey(Schema.Union([Origin, Schema.Literal(true)])),
   /** An uploaded archive, which is removed with its request: such a fetch cannot be resumed after a crash. */
   archive: Schema.optionalKey(

@@ -34,7 +34,7 @@ const Row = memo(({ range, selection }: { readonly range: Range; readonly select
       <td data-label={t.ranges.columns.state}>
         <State tone={rangeTone(range)}>{rangeWord(range)}</State>
         {range.testingState === "off" ? null : (
-          <span class="tag warn">{range.testingState === "on" ? t.ranges.testing : t.ranges.notClosed}</span>
+          <span class="tag warn">{range.testingState === "on" ? t.ranges.testing : t.ranges.notCutOff}</span>
         )}
       </td>
       <td data-label={t.ranges.columns.machines}>

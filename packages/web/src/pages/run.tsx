@@ -30,6 +30,7 @@ import { linkTo } from "../links.ts"
 import { place } from "../router.ts"
 import { useSubjectName } from "../run/subject.ts"
 import { useFresh } from "../run/use-fresh.ts"
+import { ProgressBar } from "../run/progress-bar.tsx"
 import { stepTones } from "../run/step-tones.ts"
 import { TimelineView } from "../run/timeline-view.tsx"
 import { t } from "../texts.ts"
@@ -248,9 +249,7 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
           <Continue run={run} doing={doing} />
         ) : null}
       </Head>
-      {run.status === "running" ? (
-        <progress max="100" value={run.progress.percent} aria-label={t.run.steps(run.progress.done, run.progress.total)} />
-      ) : null}
+      {run.status === "running" ? <ProgressBar run={run} /> : null}
       <Outcome doing={doing} />
       <Cause run={run} />
       {run.status === "running" && run.waiting !== undefined ? (

@@ -8,6 +8,7 @@ import { Icon } from "../parts/icon.tsx"
 import { ConfirmButton, type Doing, Head, Outcome, State, Tabs, Text, useDoing } from "../parts/parts.tsx"
 import { me } from "../me.ts"
 import { linkTo } from "../links.ts"
+import { ProgressBar } from "../run/progress-bar.tsx"
 import { useFresh } from "../run/use-fresh.ts"
 import { place } from "../router.ts"
 import { t } from "../texts.ts"
@@ -148,9 +149,7 @@ export const RangeHead = ({
           </>
         )}
       </Head>
-      {run?.status === "running" ? (
-        <progress max="100" value={run.progress.percent} aria-label={t.run.steps(run.progress.done, run.progress.total)} />
-      ) : null}
+      {run?.status === "running" ? <ProgressBar run={run} /> : null}
       <Outcome doing={doing} />
       <Tabs label={t.range.tabsLabel} tabs={tabs} />
     </>
