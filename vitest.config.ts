@@ -13,6 +13,8 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // the tests of processes wait more than they work
     maxWorkers: availableParallelism() + 1,
+    // most objects of a test die young: room for them saves a tenth of the processor time of suites that only compute
+    execArgv: ["--max-semi-space-size=32"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [
