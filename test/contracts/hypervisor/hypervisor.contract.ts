@@ -1,4 +1,4 @@
-import { carriesMark, type MachineDetail, macOf, readDescription, writeDescription } from "@rangewright/domain"
+import { carriesMark, type MachineDetail, macOf, type RangeId, readDescription, writeDescription } from "@rangewright/domain"
 import { Hypervisor, HypervisorAccess } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -119,6 +119,24 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(reason).toBe("taken")
       expect(carriesMark((await world.run(detailOf(world, 20_001))).description, refOf(world).mark)).toBe(false)
     })
+
+    promises(
+      "a VM with the machine's mark in another pool is not the machine: who may make VMs there can write any mark",
+      async (world) => {
+        const ref = refOf(world)
+        const other = "OTHER" as RangeId
+        await world.run(
+          Effect.gen(function* () {
+            yield* withPool
+            yield* HypervisorAccess.use((access) => access.ensurePool(other))
+            yield* perform({ ...cloneOf(world, ref), name: "theirs", pool: other })
+          }),
+        )
+        for (const observer of [world, world.restarted()])
+          expect(await observer.run(reasonOf(perform(cloneOf(world, ref))))).toBe("taken")
+        expect(await world.run(machineOf(ref.vmid))).toMatchObject({ pool: other })
+      },
+    )
 
     promises("configures everything in one action", async (world) => {
       const ref = await world.run(cloned(world))

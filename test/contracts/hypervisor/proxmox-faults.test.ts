@@ -268,6 +268,15 @@ describe("a failing task", () => {
     await rig.close()
   })
 
+  it("a machine whose clone broke off right before it joined its pool is ours", async () => {
+    const rig = makeRig()
+    await prepared(rig, "start")
+    await asRoot(rig.sim, "PUT", "/pools", `poolid=${rangeId}&vms=20001&delete=1`)
+    await rig.run(perform(actionOf(rig, "clone")))
+    expect(effects(rig, "clone")).toBe(1)
+    await rig.close()
+  })
+
   it("a machine whose agent never responds ends in a fault that says so", async () => {
     const rig = makeRig()
     await prepared(rig, "start")

@@ -54,7 +54,8 @@ const isDone = (world: MemoryWorld, action: MachineAction): boolean => {
   const vm = world.vms.get(action.machine.vmid)
   switch (action.kind) {
     case "clone":
-      return vm !== undefined && carriesMark(vm.description, action.machine.mark)
+      // whoever may make VMs in another pool can write any mark
+      return vm?.pool === action.pool && carriesMark(vm.description, action.machine.mark)
     case "configure":
       return vm !== undefined && sameSettings({ ...vm, ...vm.pending }, action.settings)
     case "start":

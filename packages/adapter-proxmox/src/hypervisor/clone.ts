@@ -1,9 +1,10 @@
 import { carriesMark } from "@rangewright/domain"
 import { HypervisorFault, type MachineAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { membersOf } from "../access/pools.ts"
 import { path, type Params } from "../client/form.ts"
 import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
-import { rows, text } from "../wire/read.ts"
+import { type Fields, number, rows, text } from "../wire/read.ts"
 import type { MachineKind, MachineContext } from "./machine-kind.ts"
 
 export type CloneAction = Extract<MachineAction, { readonly kind: "clone" }>
@@ -38,8 +39,50 @@ const cloneRuns = (context: MachineContext, doing: string) =>
 /** How long a machine stays locked by a clone without a task before the clone counts as aborted. */
 const staleSeconds = 60
 
-/** Waits until the VM is no longer being created, then returns whose it is. */
-const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(function* (context, action) {
+const carries = (action: CloneAction, config: Fields): boolean =>
+  carriesMark(text(config, "description") ?? "", action.machine.mark)
+
+/** Whether the pool that the clone was to join has the VM. */
+const isMember = (context: MachineContext, { machine, pool }: CloneAction, doing: string) =>
+  Effect.map(membersOf(context.client, pool, doing), (members) => members.some((row) => number(row, "vmid") === machine.vmid))
+
+/** A clone's last step puts the VM into its pool. */
+const poolSeconds = 12
+
+/**
+ * Whether a VM with our mark, not made by a task of this step, is ours. Whoever may create a VM in some other pool can give it any number
+ * and any mark, so the pool decides. A VM in no pool is ours too: its clone broke off right before it joined, and only administrators
+ * create others.
+ */
+const isInPool = Effect.fnUntraced(function* (
+  context: MachineContext,
+  action: CloneAction,
+  doing: string,
+): Effect.fn.Return<boolean, HypervisorFault> {
+  let isListed = false
+  const elsewhere = Effect.map(context.client.get("/cluster/resources", { type: "vm" }, { doing }), (reply) => {
+    const row = rows(reply.data).find((one) => number(one, "vmid") === action.machine.vmid)
+    isListed = row !== undefined
+    return row !== undefined && text(row, "pool") !== undefined && text(row, "pool") !== action.pool
+  })
+  const verdict = yield* lookUntil(
+    () =>
+      Effect.gen(function* () {
+        if (yield* isMember(context, action, doing)) return "ours" as const
+        return (yield* elsewhere) ? ("foreign" as const) : undefined
+      }),
+    { seconds: poolSeconds, fastest: 1, slowest: 3 },
+  )
+  if (verdict !== undefined || isListed) return verdict !== "foreign"
+  return yield* new HypervisorFault({
+    doing,
+    reason: "unknown-effect",
+    detail: `VM ${action.machine.vmid} is not in the pool ${action.pool}, and the cluster does not list where it is`,
+  })
+})
+
+/** Waits until the VM is no longer being created, then checks whose it is. */
+const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(function* (context, action, outcome) {
   const doing = doingOf(action)
   const fault = (reason: "taken" | "unknown-effect" | "failed", detail: string, hint?: string) =>
     new HypervisorFault({ doing, reason, detail, ...(hint === undefined ? {} : { hint }) })
@@ -50,17 +93,16 @@ const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(fu
         if (found === undefined) return yield* fault("unknown-effect", `VM ${action.machine.vmid} does not exist`)
         // a backup, a migration or a snapshot may have locked it since
         if (text(found.config, "lock") !== "clone")
-          return carriesMark(text(found.config, "description") ?? "", action.machine.mark)
-            ? ("ours" as const)
-            : ("foreign" as const)
+          return carries(action, found.config) ? ("marked" as const) : ("foreign" as const)
         // a clone whose task was lost may still be running
         if (waited < staleSeconds || (yield* cloneRuns(context, doing))) return undefined
         return "stale" as const
       }),
     { seconds: context.options.cloneSeconds, fastest: 1, slowest: 10 },
   )
-  if (verdict === "ours") return
-  if (verdict === "foreign") return yield* fault("taken", `VM ${action.machine.vmid} exists already and is not ours`)
+  if (verdict === "marked" && (outcome?.type === "ok" || (yield* isInPool(context, action, doing)))) return
+  if (verdict === "foreign" || verdict === "marked")
+    return yield* fault("taken", `VM ${action.machine.vmid} exists already and is not ours`)
   return yield* fault(
     "failed",
     `VM ${action.machine.vmid} is locked by a clone that ${verdict === "stale" ? "was interrupted" : "does not end"}`,
@@ -86,7 +128,8 @@ export const clone: MachineKind<CloneAction> = {
     if (found === undefined) return yield* Effect.fail(answer.failure)
     // it has no description while it is being created: the mark can be checked once the lock is gone
     if (text(found.config, "lock") === "clone") return { task: undefined }
-    return carriesMark(text(found.config, "description") ?? "", action.machine.mark) ? "done" : yield* Effect.fail(answer.failure)
+    if (!carries(action, found.config)) return yield* Effect.fail(answer.failure)
+    return (yield* isMember(context, action, doing)) ? "done" : { task: undefined }
   }),
   settle: Effect.fnUntraced(function* (context, action, outcome) {
     if (outcome?.type === "failed") {
@@ -94,8 +137,7 @@ export const clone: MachineKind<CloneAction> = {
       const doing = doingOf(action)
       const found = yield* context.identity.locate(action.machine, doing)
       const making = found !== undefined && text(found.config, "lock") === "clone"
-      if (!making && !carriesMark(text(found?.config ?? {}, "description") ?? "", action.machine.mark))
-        return yield* taskFault(doing, outcome)
+      if (!making && !carries(action, found?.config ?? {})) return yield* taskFault(doing, outcome)
     }
     yield* settleByLooking(context, action, outcome)
   }),
