@@ -58,6 +58,16 @@ describe("a transport", () => {
     expect(node.connections()).toBe(1)
   })
 
+  it("is sent at once while many others wait for nodes that do not answer", async () => {
+    const node = await nodeThat((request, response) => {
+      if (request.url === "/api2/json/version") response.end("{}")
+    })
+    const hanging = Array.from({ length: 40 }, (_, n) => failureOf(node.send({ path: `/api2/json/nodes/pve${n}/status` })))
+    expect((await node.send({ path: "/api2/json/version", timeoutMs: 2_000 })).status).toBe(200)
+    closing.splice(0).forEach((close) => close())
+    await Promise.all(hanging)
+  })
+
   it("that is not answered in time counts as delivered", async () => {
     const node = await nodeThat(() => {})
     const failure = await failureOf(node.send({ timeoutMs: 50 }))

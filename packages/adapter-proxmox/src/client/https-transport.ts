@@ -83,14 +83,17 @@ class PinnedAgent extends https.Agent {
   }
 }
 
-/** An agent that connects to a node and verifies its certificate as `trust` says; throws a RangeError when nothing satisfies that. */
-export const proxmoxAgent = (base: string, trust: PveTls): http.Agent => {
+/**
+ * An agent that connects to a node and verifies its certificate as `trust` says; throws a RangeError when nothing satisfies that. Requests
+ * beyond the number of connections wait for one.
+ */
+export const proxmoxAgent = (base: string, trust: PveTls, connections = 16): http.Agent => {
   const url = new URL(base)
   const pins = trust.fingerprint === undefined ? undefined : [trust.fingerprint].flat()
   if (pins?.every((pin) => hexBytes(pin).length === 32) === false)
     throw new RangeError("tls.fingerprint is not the SHA-256 of a certificate, 32 bytes in hex")
   if (trust.ca?.includes("-----BEGIN CERTIFICATE-----") === false) throw new RangeError("tls.ca is not a certificate in PEM")
-  const keep = { keepAlive: true, timeout: idleMs, maxSockets: 16 }
+  const keep = { keepAlive: true, timeout: idleMs, maxSockets: connections }
   if (url.protocol === "http:") return new http.Agent(keep)
   if (pins !== undefined) return new PinnedAgent(pins, keep)
   if (trust.insecure === true) return new https.Agent({ ...keep, rejectUnauthorized: false })
@@ -132,7 +135,8 @@ export const httpsTransport = (base: string, trust: PveTls = {}): PveTransport =
   if (url?.protocol !== "https:" && url?.protocol !== "http:") throw new RangeError(`"${base}" is not an https or http URL`)
   if (url.protocol === "http:" && !isThisHost(url.hostname))
     throw new RangeError(`"${base}" would send the credentials unencrypted: write https://${url.host}`)
-  const agent = proxmoxAgent(base, trust)
+  // the limits per node are kept by the caller, and waiting for a connection would look like a node that cannot be reached
+  const agent = proxmoxAgent(base, trust, Number.POSITIVE_INFINITY)
   const client = url.protocol === "http:" ? http : https
   const send = (request: PveRequest, signal: AbortSignal): Promise<PveAnswer> =>
     new Promise((resolve, reject) => {
