@@ -1,9 +1,16 @@
-import { Hypervisor, HypervisorAccess, type MachineAction, type Sought } from "@rangewright/ports"
+import {
+  Hypervisor,
+  HypervisorAccess,
+  type MachineAction,
+  NetworkMigration,
+  type NetworkMigrationAction,
+  type Sought,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { handlerTransport, type PveTransport } from "@rangewright/adapter-proxmox"
 import { asRoot, makeRig, type Rig, tokenAuth } from "./support/rig.ts"
-import { cloneOf, deleteOf, perform, rangeId, reasonOf, refOf, startOf } from "./support/under-test.ts"
+import { cloneOf, configureOf, deleteOf, perform, rangeId, reasonOf, refOf, startOf } from "./support/under-test.ts"
 
 interface Falsehood {
   /** The path prefix of the calls that are answered falsely. */
@@ -235,6 +242,73 @@ describe("a VM that is to be deleted and is not found", () => {
     })
     rig.sim.faults.add({ kind: "quorum-lost" })
     expect((await faultOf(rig, handlerTransport(rig.sim.handle))).detail).toContain("the cluster has lost quorum")
+    await rig.close()
+  })
+})
+
+describe("a VM that a migration of networks does not find", () => {
+  const migrate = (action: NetworkMigrationAction) =>
+    NetworkMigration.use((migration) =>
+      Effect.flatMap(migration.dispatch(action), ({ token, gone }) => Effect.as(migration.settle(action, token), gone === true)),
+    )
+  const faultOf = (rig: Rig, transport: PveTransport, action: NetworkMigrationAction) =>
+    rig.as({ transport }).run(Effect.map(Effect.flip(migrate(action)), ({ facts: { reason, detail } }) => ({ reason, detail })))
+  const { vmid, mark } = refOf({ node: "pve1" })
+  const moveNics: NetworkMigrationAction = {
+    kind: "move-nics",
+    vmid,
+    node: "pve1",
+    name: mark.machine,
+    guard: { type: "mark", mark },
+    nics: [{ nic: "net0", from: "vmbr1000", to: "r1" }],
+  }
+  const verifyMachines: NetworkMigrationAction = {
+    kind: "verify-machines",
+    node: "pve1",
+    machines: [vmid],
+    leaving: ["vmbr1000"],
+  }
+
+  it.each([moveNics, verifyMachines])(
+    "is not taken for gone by $kind: the node's cluster file system had restarted",
+    async (action) => {
+      const rig = await withMachine(configureOf(refOf({ node: "pve1" })))
+      const start = rig.sim.clock.now()
+      const transport = lying(rig, () => (rig.sim.clock.now() === start ? [listing(), numberIsFree, ...noNodeHasIt] : []))
+      expect(await faultOf(rig, transport, action)).toEqual({
+        reason: "locked",
+        detail: "it was not found at first, but is on node pve1",
+      })
+      await rig.close()
+    },
+  )
+
+  it("is found by verify-machines on another node", async () => {
+    const rig = await withMachine(configureOf(refOf({ node: "pve1" })))
+    await rig.run(move(rig, "pve1", "pve3"))
+    const { detail } = await faultOf(rig, handlerTransport(rig.sim.handle), verifyMachines)
+    expect(detail).toContain("net0 of VM 20001 is still attached")
+    await rig.close()
+  })
+
+  it("is gone if it is not found a second time some seconds later", async () => {
+    const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
+    expect(await rig.run(migrate(moveNics))).toBe(true)
+    expect(await rig.run(migrate(verifyMachines))).toBe(false)
+    await rig.close()
+  })
+
+  it("keeps its bridge while the service cannot be sure that it sees all machines", async () => {
+    const rig = await withMachine(configureOf(refOf({ node: "pve1" })))
+    const cutOff: Falsehood = { to: "/cluster/status", body: { data: [{ type: "cluster", name: "lab", quorate: 0 }] } }
+    await asRoot(rig.sim, "POST", "/nodes/pve1/network", "iface=vmbr1001&type=bridge")
+    const removal: NetworkMigrationAction = { kind: "remove-bridge", node: "pve1", bridge: "vmbr1001" }
+    const fault = await faultOf(
+      rig,
+      lying(rig, () => [listing(), cutOff]),
+      removal,
+    )
+    expect(fault).toMatchObject({ reason: "locked", detail: expect.stringContaining("quorum") as string })
     await rig.close()
   })
 })

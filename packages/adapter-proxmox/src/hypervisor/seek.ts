@@ -119,3 +119,25 @@ export const blindness = Effect.fnUntraced(function* (client: PveClient): Effect
   const isCutOff = status.some((row) => text(row, "type") === "cluster" && !flag(row, "quorate"))
   return isCutOff ? "the cluster has lost quorum, so the node that is asked may be outdated" : undefined
 })
+
+/** Pause between two queries: a node whose cluster file system restarts knows no VM at all. */
+const askAgainSeconds = 5
+
+/** Fails with `locked` unless a VM that was not found is certainly gone: one lookup that finds nothing does not prove it. */
+export const proveGone = Effect.fnUntraced(function* (
+  client: PveClient,
+  { vmid, node }: { readonly vmid: Vmid; readonly node: string },
+  doing: string,
+): Effect.fn.Return<void, HypervisorFault> {
+  yield* Effect.sleep(askAgainSeconds * 1000)
+  const found = yield* seek(client, vmid, node)
+  if (found.type === "there")
+    return yield* new HypervisorFault({
+      doing,
+      reason: "locked",
+      detail: `it was not found at first, but is on node ${found.node}`,
+    })
+  const doubt = found.type === "absent" ? yield* blindness(client) : found.why
+  if (doubt === undefined) return
+  return yield* new HypervisorFault({ doing, reason: "locked", detail: `it is not certain that the VM is gone: ${doubt}` })
+})

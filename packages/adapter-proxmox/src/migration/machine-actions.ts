@@ -1,28 +1,32 @@
-import { carriesMark, type MigrationAction, type MoveGuard, nicChange, nicNetwork, type NicText } from "@rangewright/domain"
+import { carriesMark, type MigrationAction, type MoveGuard, nicChange, nicNetwork } from "@rangewright/domain"
 import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { readConfig } from "../hypervisor/identity.ts"
-import { type Fields, flag, list, number, recordOf, rows, text } from "../wire/read.ts"
+import { findElsewhere, proveGone } from "../hypervisor/seek.ts"
+import { type Fields, flag, list, number, rows, text } from "../wire/read.ts"
 import { nicTexts } from "./observe-machines.ts"
 
 type Of<K extends MigrationAction["kind"]> = Extract<MigrationAction, { readonly kind: K }>
 
-/** The configuration, wherever in the cluster the VM is now: it may have been migrated since. */
+/**
+ * The configuration, wherever in the cluster the VM is now: it may have been migrated since. Undefined when it is proven to be gone; `view`
+ * as in `readConfig`.
+ */
 const locate = Effect.fnUntraced(function* (
   client: PveClient,
   { vmid, node }: Pick<Of<"move-nics">, "vmid" | "node">,
   doing: string,
+  view: Parameters<typeof readConfig>[4],
 ): Effect.fn.Return<{ readonly node: string; readonly config: Fields } | undefined, HypervisorFault> {
-  const here = yield* readConfig(client, node, vmid, doing)
+  const here = yield* readConfig(client, node, vmid, doing, view)
   if (here !== undefined) return { node, config: here }
-  const all = rows((yield* client.get("/cluster/resources", { type: "vm" }, { doing })).data)
-  const other = all.find((row) => number(row, "vmid") === vmid)
-  const elsewhere = other === undefined ? undefined : text(other, "node")
-  if (elsewhere === undefined || elsewhere === node) return undefined
-  const there = yield* readConfig(client, elsewhere, vmid, doing)
-  return there === undefined ? undefined : { node: elsewhere, config: there }
+  const found = yield* findElsewhere(client, vmid, doing, node)
+  if (found === undefined) return yield* Effect.as(proveGone(client, { vmid, node }, doing), undefined)
+  const there = yield* readConfig(client, found.node, vmid, doing, view)
+  if (there !== undefined) return { node: found.node, config: there }
+  return yield* new HypervisorFault({ doing, reason: "locked", detail: `it has left node ${found.node} in the meantime` })
 })
 
 const inPool = (client: PveClient, poolid: string, vmid: number, doing: string): Effect.Effect<boolean, HypervisorFault> =>
@@ -43,21 +47,6 @@ const isExpected = Effect.fnUntraced(function* (
   return (text(config, "name") ?? "") === guard.name && (yield* inPool(client, guard.pool, vmid, doing))
 })
 
-/** The current cards of a VM: changes pending until a running VM's next start do not count. */
-const cardsNow = (
-  client: PveClient,
-  node: string,
-  vmid: number,
-  doing: string,
-): Effect.Effect<readonly NicText[], HypervisorFault> =>
-  client.get(path`/nodes/${node}/qemu/${vmid}/config`, { current: true }, { doing }).pipe(
-    Effect.map((reply) => nicTexts(recordOf(reply.data))),
-    Effect.catchIf(
-      ({ facts }) => facts.reason === "not-found",
-      () => Effect.succeed([]),
-    ),
-  )
-
 /** Moves a VM's cards in one call, guarded by the digest of what was read. False when the VM is gone and there is nothing to move. */
 export const moveNics = Effect.fnUntraced(function* (
   client: PveClient,
@@ -65,7 +54,7 @@ export const moveNics = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, HypervisorFault> {
   const { vmid, guard, nics } = action
   const doing = `move the network cards of VM ${vmid} (${action.name})`
-  const found = yield* locate(client, action, doing)
+  const found = yield* locate(client, action, doing, "configured")
   if (found === undefined) return false
   if (!(yield* isExpected(client, guard, vmid, found.config, doing)))
     return yield* new HypervisorFault({
@@ -108,7 +97,9 @@ export const proveMachines = Effect.fnUntraced(function* (
     machines,
     (vmid) =>
       Effect.gen(function* () {
-        const cards = (yield* cardsNow(client, node, vmid, doing)).filter((card) => old.has(nicNetwork(card.text) ?? ""))
+        // changes pending until a running VM's next start do not count
+        const found = yield* locate(client, { vmid, node }, doing, "inForce")
+        const cards = nicTexts(found?.config ?? {}).filter((card) => old.has(nicNetwork(card.text) ?? ""))
         return cards.map(({ nic }) => `${nic} of VM ${vmid}`)
       }),
     { concurrency: 16 },

@@ -1,11 +1,12 @@
 import { nicNetwork } from "@rangewright/domain"
-import type { HypervisorFault } from "@rangewright/ports"
+import { HypervisorFault } from "@rangewright/ports"
 import * as Cache from "effect/Cache"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
+import { blindness } from "../hypervisor/seek.ts"
 import { type Fields, recordOf, rows, text } from "../wire/read.ts"
 import { nicTexts } from "./observe-machines.ts"
 
@@ -35,11 +36,15 @@ const networksOf = Effect.fnUntraced(function* (
   )
 })
 
+/** Fails with `locked` while the cluster's list may lack guests: one that is not in it could be attached to anything. */
 export const readNodeGuests = Effect.fnUntraced(function* (
   client: PveClient,
   node: string,
 ): Effect.fn.Return<NodeGuests, HypervisorFault> {
   const doing = `read the network cards on node ${node}`
+  const doubt = yield* blindness(client)
+  if (doubt !== undefined)
+    return yield* new HypervisorFault({ doing, reason: "locked", detail: `a guest may be missing from the list: ${doubt}` })
   const reply = yield* client.get("/cluster/resources", { type: "vm" }, { doing })
   const here = rows(reply.data).filter((row) => text(row, "node") === node && text(row, "template") !== "1")
   const read = yield* Effect.forEach(here, (row) => networksOf(client, node, row, doing), { concurrency: readsAtOnce })
