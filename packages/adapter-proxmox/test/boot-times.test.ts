@@ -80,6 +80,30 @@ describe("boots that teach each other", () => {
     expect(bootAlone(begin("l26", 22), 25_000).seen).toBeLessThanOrEqual(52_000)
   })
 
+  it("wait at most four times as long as usual, however many slow boots of somebody else came before", () => {
+    const begin = makeBootTimes()
+    for (let n = 0; n < 20; n += 1) bootAlone(begin("l26", n), 20_000)
+    for (let n = 20; n < 32; n += 1) bootAlone(begin("l26", n), 890_000)
+    // nor do those teach that it is too early for others
+    expect(bootAlone(begin("l26", 32), 20_000).seen).toBeLessThanOrEqual(60_000)
+    for (let n = 33; n < 40; n += 1) bootAlone(begin("l26", n), 20_000)
+    expect(bootAlone(begin("l26", 41), 20_000).seen).toBeLessThanOrEqual(21_000)
+  })
+
+  it("are found soon again some minutes after slow ones that ended right before they were asked", () => {
+    const begin = makeBootTimes()
+    for (let n = 0; n < 20; n += 1) bootAlone(begin("l26", n), 20_000)
+    for (let n = 20; n < 60; n += 1) {
+      const boot = begin("l26", n)
+      boot.missed(boot.next(), boot.next() + missMs)
+      boot.answered(boot.next())
+      boot.end()
+    }
+    const later = 11 * 60_000
+    for (let n = 0; n < 10; n += 1) bootAlone(begin("l26", later + n), 20_000)
+    expect(bootAlone(begin("l26", later + 10), 20_000).seen).toBeLessThanOrEqual(21_000)
+  })
+
   it("are asked early again when the first one ever seen took far longer than the rest", () => {
     const begin = makeBootTimes()
     bootAlone(begin("l26", 0), 600_000)

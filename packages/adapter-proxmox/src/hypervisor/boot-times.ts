@@ -17,13 +17,17 @@ interface Known {
   /** The latest time that was too early, and the earliest that was enough. */
   tooEarly: number
   enough: number | undefined
+  /** The shortest that `enough` was since the search began. */
+  least: number | undefined
   scout: Boot | undefined
   /** When the search began, by the caller's clock. */
   readonly since: number
 }
 
-/** Machines and templates change: what was learned is tested again after an hour. */
-const memoryMs = 3_600_000
+/** Machines and templates change, and a guest may answer whenever its owner wants: what was learned is tested again after this time. */
+const memoryMs = 600_000
+/** However many boots in a row are slow, the others wait at most this many times as long as the shortest. */
+const longestGrowth = 4
 /** Closer than this the search is not worth continuing. */
 const closeEnoughMs = 500
 const scoutStartsMs = 3_000
@@ -34,7 +38,13 @@ export const makeBootTimes = () => {
   const knownOf = (kind: string, now: number): Known => {
     const known = kinds.get(kind)
     if (known !== undefined && now - known.since < memoryMs) return known
-    const fresh: Known = { tooEarly: 0, enough: known?.enough, scout: known?.scout, since: now }
+    const fresh: Known = {
+      tooEarly: 0,
+      enough: known?.enough,
+      least: known?.enough,
+      scout: known?.scout,
+      since: now,
+    }
     kinds.set(kind, fresh)
     return fresh
   }
@@ -46,6 +56,8 @@ export const makeBootTimes = () => {
     let lastAsked = 0
     let lastEnded = 0
     let usual: number | undefined
+    /** The latest query in vain that came before the time that is enough for others. */
+    let early = 0
     const isScout = (): boolean => {
       if (known.enough === undefined || known.enough - known.tooEarly > closeEnoughMs) known.scout ??= boot
       return known.scout === boot
@@ -68,14 +80,16 @@ export const makeBootTimes = () => {
         misses += 1
         lastAsked = at
         lastEnded = until
-        if (known.enough === undefined || at < known.enough) known.tooEarly = Math.max(known.tooEarly, at)
+        if (known.enough !== undefined && at < known.enough) early = at
       },
       answered: (at) => {
-        // the first boot seen may have been slow by chance: what was too early for it says nothing about others
-        if (known.enough === undefined) known.tooEarly = 0
-        const slower = known.enough !== undefined && misses > 0 && lastAsked >= known.enough
+        const { enough = at, least = at } = known
+        const slower = misses > 0 && lastAsked >= enough
+        // what was too early for a slower boot, or for the first one seen, says nothing about others
+        if (!slower) known.tooEarly = Math.max(known.tooEarly, early)
         // for the same reason a slower boot raises the next wait to at most twice the usual one at its start
-        known.enough = slower ? Math.max(known.enough ?? 0, Math.min(at, 2 * (usual ?? at))) : Math.min(known.enough ?? at, at)
+        known.enough = slower ? Math.max(enough, Math.min(at, 2 * (usual ?? at), longestGrowth * least)) : Math.min(enough, at)
+        known.least = Math.min(least, known.enough)
         if (known.tooEarly >= known.enough) known.tooEarly = known.enough / 2
       },
       end: () => {
