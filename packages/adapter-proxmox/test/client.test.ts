@@ -439,4 +439,21 @@ describe("a hostile answer", () => {
     const { transport } = scriptedNode(() => ({ text: `{"data":${"[".repeat(100_000)}${"]".repeat(100_000)}}` }))
     expect(await runFast(reasonOf(clientOver([transport]).get("/version", {}, doing)))).toBe("away")
   })
+
+  it("of millions of values is refused before it is parsed", async () => {
+    const { transport } = scriptedNode(() => ({ text: `{"data":[${"{},".repeat(3_000_000)}{}]}` }))
+    const detail = Effect.map(Effect.flip(clientOver([transport]).get("/version", {}, doing)), ({ facts }) => facts.detail)
+    expect(await runFast(detail)).toBe("the answer is not the JSON that Proxmox sends")
+  })
+
+  it("of a guest's agent, larger than any of use, counts as silence: it would hold everybody else up", async () => {
+    const { requests, transport } = scriptedNode(() => ({ text: `{"data":{"result":[${"{},".repeat(1_000_000)}{}]}}` }))
+    const asked = clientOver([transport]).guest.get("/nodes/pve/qemu/100/agent/get-users", {}, doing)
+    expect(await runFast(Effect.flip(asked))).toMatchObject({
+      _tag: "GuestSilent",
+      off: false,
+      detail: expect.stringMatching(/^its agent's answer has 30000\d\d bytes, and only up to 2097152 are read$/u) as string,
+    })
+    expect(requests).toHaveLength(1)
+  })
 })

@@ -18,6 +18,12 @@ export interface Call {
   readonly harmless?: boolean
 }
 
+/** `fromGuest`: the answer is what a program in a guest says. */
+type Sent = Call & { readonly fromGuest?: boolean }
+
+/** Longest answer of a guest's agent: the addresses of thousands of interfaces. Parsing takes a quarter of a second at most. */
+const maxGuestBytes = 2 * 1024 * 1024
+
 /** The VM is off or its agent does not answer. */
 export class GuestSilent extends Data.TaggedError("GuestSilent")<{ readonly detail: string; readonly off: boolean }> {}
 
@@ -99,7 +105,7 @@ const detailOf = (status: number, words: string, path: string): string => {
 }
 
 export const makeClient = (exchange: Exchange, credentials: Credentials, options: ClientOptions): PveClient => {
-  const judge = (answer: Answered, method: PveMethod, path: string, call: Call): Outcome => {
+  const judge = (answer: Answered, method: PveMethod, path: string, call: Sent): Outcome => {
     const mutating = method !== "GET" && call.harmless !== true
     const fault = (
       reason: HypervisorFault["facts"]["reason"],
@@ -112,6 +118,10 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
       again,
     })
     if (answer.status >= 200 && answer.status < 300) {
+      if (call.fromGuest === true && answer.body.length > maxGuestBytes) {
+        const detail = `its agent's answer has ${answer.body.length} bytes, and only up to ${maxGuestBytes} are read`
+        return { type: "fault", fault: new GuestSilent({ detail, off: false }), again: "none" }
+      }
       const read = readReply(answer.body)
       if (read._tag === "Success") return { type: "reply", reply: { ...read.success, endpoint: answer.endpoint } }
       exchange.deprioritise(answer)
@@ -132,7 +142,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
     method: PveMethod,
     path: string,
     params: Params,
-    call: Call,
+    call: Sent,
     authorization: Readonly<Record<string, string>>,
   ): Effect.fn.Return<Outcome> {
     const form = encodeForm(params)
@@ -168,7 +178,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
     method: PveMethod,
     path: string,
     params: Params,
-    call: Call,
+    call: Sent,
   ): Effect.fn.Return<Reply, Missed> {
     for (let renewed = false; ; renewed = true) {
       const authorization = yield* Effect.mapError(credentials.headers(method), notLoggedIn)
@@ -188,7 +198,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
 
   const triesAtMost: Readonly<Record<Patience, number>> = { none: 1, short: options.attempts, long: 2 * options.attempts }
   const schedule = growingPauses.pipe(Schedule.while(({ input, attempt: sent }) => sent < triesAtMost[input.again]))
-  const request = (method: PveMethod, path: string, params: Params, call: Call) =>
+  const request = (method: PveMethod, path: string, params: Params, call: Sent) =>
     attempt(method, path, params, call).pipe(
       Effect.retry(schedule),
       Effect.mapError(({ fault }) => fault),
@@ -208,8 +218,8 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
     put: ask("PUT"),
     remove: ask("DELETE"),
     guest: {
-      get: (path, params, call) => request("GET", path, params, { ...call, pace: "slow" }),
-      post: (path, params, call) => request("POST", path, params, { ...call, pace: "slow" }),
+      get: (path, params, call) => request("GET", path, params, { ...call, pace: "slow", fromGuest: true }),
+      post: (path, params, call) => request("POST", path, params, { ...call, pace: "slow", fromGuest: true }),
     },
     socket: (endpoint, path, params, { doing }) =>
       Effect.gen(function* () {

@@ -7,27 +7,35 @@ export interface Reply {
 }
 
 const maxDepth = 32
+/** Ten times what the largest lists of a cluster of 10,000 guests hold. Millions of tiny values take the parser many seconds. */
+const maxValues = 4_000_000
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * Whether the nesting exceeds the limit, checked before the parser sees the text. Answers may be megabytes, so this is one pass over the
- * bytes.
+ * Whether nesting or the number of values exceeds the limit, checked before the parser sees the text. Answers may be megabytes, so this is
+ * one pass over the bytes.
  */
-const tooDeep = (body: Uint8Array): boolean => {
+const tooMuch = (body: Uint8Array): boolean => {
   let depth = 0
+  let values = 0
   for (let i = 0; i < body.length; i += 1) {
     const byte = body[i] ?? 0
-    if (byte === 0x22) {
-      for (i += 1; i < body.length && body[i] !== 0x22; i += 1) if (body[i] === 0x5c) i += 1
-    } else if (byte === 0x7b || byte === 0x5b) {
+    if (byte === quote) {
+      for (i += 1; i < body.length && body[i] !== quote; i += 1) if (body[i] === backslash) i += 1
+    } else if (byte === openBrace || byte === openBracket) {
       depth += 1
+      values += 1
       if (depth > maxDepth) return true
-    } else if (byte === 0x7d || byte === 0x5d) depth -= 1
+    } else if (byte === closeBrace || byte === closeBracket) depth -= 1
+    else if (byte === comma) values += 1
   }
-  return false
+  return values > maxValues
 }
 
 const parse = (body: Uint8Array): unknown => {
-  if (tooDeep(body)) return undefined
+  if (tooMuch(body)) return undefined
   try {
     return JSON.parse(new TextDecoder().decode(body))
   } catch {
