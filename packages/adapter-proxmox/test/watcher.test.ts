@@ -1,4 +1,6 @@
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import { makeClient } from "../src/client/client.ts"
@@ -76,6 +78,26 @@ describe("waiting for tasks", () => {
     )
     expect(lost.map(({ facts }) => facts.reason)).toEqual(upids.map(() => "away"))
     expect(again).toEqual({ type: "ok" })
+  })
+
+  it("wakes one who came while the task was asked about for another, who went away", async () => {
+    let answer: (() => void) | undefined
+    const ended: Scripted = { json: { data: { status: "stopped", exitstatus: "OK" } } }
+    const { watcher } = watcherOver(({ path }) => {
+      if (path.endsWith("/cluster/tasks")) return { json: { data: [] } }
+      return answer === undefined ? new Promise<Scripted>((resolve) => (answer = () => resolve(ended))) : ended
+    })
+    const outcome = Effect.gen(function* () {
+      const awaitTask = yield* watcher
+      const first = yield* Effect.forkChild(awaitTask(upidOf(1)))
+      while (answer === undefined) yield* Effect.sleep("1 second")
+      yield* Fiber.interrupt(first)
+      const second = yield* Effect.forkChild(awaitTask(upidOf(1)))
+      yield* Effect.sleep("1 second")
+      answer()
+      return yield* Effect.timeoutOption(Fiber.join(second), "1 minute")
+    })
+    expect(await runFast(outcome)).toEqual(Option.some({ type: "ok" }))
   })
 
   it("rests while nobody waits", async () => {

@@ -44,7 +44,8 @@ export const makeWatcher = Effect.fnUntraced(function* (
   /** A copy: a waiter that is notified may at once wait for another task, which belongs to the next poll. */
   const snapshot = (): readonly Watched[] => [...watched.values()]
   const finish = (task: Watched, end: Effect.Effect<TaskOutcome, HypervisorFault>) => {
-    watched.delete(task.upid.text)
+    // while it was asked about, its waiters may have left and others come: those belong to the next poll
+    if (watched.get(task.upid.text) === task) watched.delete(task.upid.text)
     Deferred.doneUnsafe(task.end, end)
   }
   const askFor = (task: Watched): Effect.Effect<void> =>
