@@ -1,15 +1,15 @@
-import type { RunRequest } from "@rangewright/application"
+import { RunPlanner, type RunRequest } from "@rangewright/application"
 import type { Vmid } from "@rangewright/domain"
 import { describe, expect, it } from "vitest"
-import { boot, createRange, type Lab, type Process, startAndWait } from "./support/lab.ts"
-import { cutPower, makeSimCompany } from "./support/sim-lab.ts"
+import { admin, boot, createRange, deploy, type Lab, type Process, startAndWait } from "./support/lab.ts"
+import { cutPower, makeSimCompany, type SimLab } from "./support/sim-lab.ts"
 
 const machine = "LAB-kali"
 
 const pass = ({ clock }: Lab, millis: number) => new Promise<void>((resolve) => void clock.schedule(millis, resolve))
 
-const deployedCompany = async () => {
-  const lab = makeSimCompany()
+const deployedCompany = async (between?: Parameters<typeof makeSimCompany>[1]) => {
+  const lab = makeSimCompany(1, between)
   const range = await createRange(lab)
   const process = boot(lab)
   expect((await startAndWait(process, range)).state.message).toBe("")
@@ -60,5 +60,59 @@ describe("a power change within seconds of another, which the cluster's list doe
     expect(await end(process, change("on"))).toEqual(["success", "running"])
     expect(await end(other, { kind: "auto-shutdown" })).toEqual(["success", "stopped"])
     await Promise.all([process.dispose(), other.dispose()])
+  })
+})
+
+describe("a deploy within seconds of a power change that the cluster's list does not show yet", () => {
+  const router = "LAB-router-debian11-x64"
+  const again: Extract<RunRequest, { readonly kind: "deploy" }> = { kind: "deploy", options: { ...deploy.options, force: true } }
+  const powerOf = ({ sim }: SimLab) =>
+    [...sim.state.guests.values()].flatMap(({ config, status }) =>
+      config["name"] === machine || config["name"] === router ? [status] : [],
+    )
+
+  it("powers on the machines that it works in, and the router, before it works in them", async () => {
+    const { lab, range, process } = await deployedCompany()
+    await cutPower(lab, machine)
+    await cutPower(lab, router)
+    while (powerOf(lab).includes("running")) await pass(lab, 100)
+    const { state } = await startAndWait(process, range, again)
+    expect([state.status, state.message]).toEqual(["success", ""])
+    expect(powerOf(lab)).toEqual(["running", "running"])
+    expect(state.plan?.steps.map(({ key }) => key)).toEqual(expect.arrayContaining([`start:${machine}`, `start:${router}`]))
+    await process.dispose()
+  })
+
+  it("does not count the router as accessible when access changes", async () => {
+    const { lab, range, process } = await deployedCompany()
+    await cutPower(lab, router)
+    while (!powerOf(lab).includes("stopped")) await pass(lab, 100)
+    await expect(startAndWait(process, range, { kind: "access" })).rejects.toMatchObject({
+      message: expect.stringMatching(/must be accessible, but LAB-router-debian11-x64 is stopped/u),
+    })
+    await process.dispose()
+  })
+
+  it("asks for the state only of machines that it works in and does not start", async () => {
+    const asked: string[] = []
+    const { lab, range, process, guest, end, change } = await deployedCompany((handle) => (request) => {
+      if (request.method === "GET" && request.path.endsWith("/status/current")) asked.push(request.path)
+      return handle(request)
+    })
+    await pass(lab, 30_000)
+    asked.length = 0
+    expect((await startAndWait(process, range)).state.plan?.steps).toEqual([])
+    expect(asked).toEqual([])
+    expect(await end(process, change("off"))).toEqual(["success", "stopped"])
+    asked.length = 0
+    const planned = await process.runPromise(
+      RunPlanner.use((planner) =>
+        planner.plan(range, { ...again, options: { ...again.options, limit: machine } }, admin, "preview"),
+      ),
+    )
+    expect(planned.steps.map(({ key }) => key)).toContain(`start:${machine}`)
+    expect(asked.filter((path) => path.includes(`/${guest.vmid}/`))).toEqual([])
+    expect(asked).toHaveLength(1)
+    await process.dispose()
   })
 })

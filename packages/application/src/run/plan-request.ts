@@ -7,6 +7,7 @@ import {
   type DeployInput,
   type DeployTag,
   driftOf,
+  expectedOn,
   type Fault,
   InvalidInput,
   liesBelow,
@@ -25,6 +26,7 @@ import {
   planRemoveSnapshots,
   planRollBack,
   planTakeSnapshots,
+  type PlanWorld,
   powerToRead,
   type PlanIssue,
   type Range,
@@ -234,6 +236,16 @@ const withReservations = (reservations: CapacityReservations, input: DeployInput
   return { ...input, world: { ...world, reserved: reservations.reservedByOthers(input.range.id, world.cluster) } }
 }
 
+/**
+ * The input with the power that the machines have now in which the plan works without starting them: one that somebody switched off seconds
+ * ago is then started. A plan without such work costs no read.
+ */
+const withPowerForWork = Effect.fnUntraced(function* (input: DeployInput) {
+  const draft = yield* longWork(() => planDeploy(input))
+  if (Result.isFailure(draft)) return input
+  return { ...input, world: yield* withLivePower(input.world, expectedOn(input, draft.success)) }
+})
+
 const storedText = (range: Range) =>
   Effect.flatMap(Ranges, (ranges) => Effect.map(ranges.config(range.id), (stored) => stored?.text))
 const deployedText = (range: Range) => Effect.flatMap(Ranges, (ranges) => ranges.deployedConfig(range.id))
@@ -250,7 +262,8 @@ const deployPlan = (reservations: CapacityReservations, range: Range, choice: De
     const config = yield* deployableConfig(range, text, by, choice)
     const wanted = { range, config, by }
     const reserve = moment !== "preview"
-    const whole = Effect.fnUntraced(function* (input: DeployInput) {
+    const whole = Effect.fnUntraced(function* (observed: DeployInput) {
+      const input = yield* withPowerForWork(observed)
       yield* loadReservations(reservations)
       // looked up, planned and reserved without interruption: of two concurrent plans one sees the other
       return yield* planned(doing, () =>
@@ -285,8 +298,10 @@ const routerInput = (range: Range, tags: readonly DeployTag[], by: UserId, momen
     const limit = renderName(config.router.name, { rangeId: range.id })
     const choice: DeployChoice = { ...wholeDeploy, tags, limit, force: true }
     const input = yield* deployInput({ range, config, by }, moment !== "preview")
-    const power = input.world.cluster.machines.find(({ name, pool }) => name === limit && pool === range.id)?.power
-    return { config, router: limit, power, input: { ...input, choice } }
+    const routerIn = ({ cluster }: PlanWorld) => cluster.machines.find(({ name, pool }) => name === limit && pool === range.id)
+    const listed = routerIn(input.world)
+    const world = listed?.power === "running" ? yield* withLivePower(input.world, [listed]) : input.world
+    return { config, router: limit, power: routerIn(world)?.power, input: { ...input, world, choice } }
   })
 
 /** Plans the update of who the router lets in. Allowed in testing mode too, since access changes then as well. */
