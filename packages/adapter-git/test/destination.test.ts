@@ -22,7 +22,7 @@ const ask = async (host: string, networks: readonly string[] = []): Promise<unkn
     folder: "/nonexistent",
     networks: networks.flatMap((text) => parseNetwork(text) ?? []),
     lookup: async (name) => names[name] ?? [name],
-    tools: { never: async () => ["203.0.114.5", "10.20.0.5", "127.0.0.1"] },
+    tools: { never: async () => ["203.0.114.5", "203.0.116.0/24", "10.20.0.5", "127.0.0.1"] },
   })
   return destinationOf("fetch", urlOf(host), settings).then(
     ({ addresses }) => addresses,
@@ -35,7 +35,7 @@ const notPublic = /^address: .*an address that is not public/u
 test("a source comes neither from the hypervisor nor from another protected address, public or in an allowed network", async () => {
   expect(await ask("git.example")).toEqual(["93.184.216.34"])
   expect(await ask("lab.example", ["10.20.0.0/16"])).toEqual(["10.20.0.9"])
-  for (const host of ["hypervisor.example", "both.example", "203.0.114.5", "[::ffff:203.0.114.5]"])
+  for (const host of ["hypervisor.example", "both.example", "203.0.114.5", "[::ffff:203.0.114.5]", "203.0.116.9"])
     expect(await ask(host), host).toMatch(refusal)
   expect(await ask("inner.example", ["10.20.0.0/16"])).toMatch(refusal)
   expect(await ask("hypervisor.example", ["203.0.114.0/24"])).toMatch(refusal)

@@ -25,6 +25,13 @@ const report: WindowsReport = {
 }
 
 describe("the address of a KMS host", () => {
+  it("is none that machines of ranges must not reach, alone or in a network", () => {
+    const closed = ["kms.example.org", "192.0.2.7", "203.0.114.0/24"]
+    for (const host of ["kms.example.org", "192.0.2.7:2000", "203.0.114.9"])
+      expect(readKmsHost(host, closed)).toEqual({ problem: expect.stringContaining("protected_addresses") })
+    expect(readKmsHost("203.0.115.9", closed)).toEqual({ value: { host: "203.0.115.9", port: 1688 } })
+  })
+
   it.each([
     ["kms.example.org", "kms.example.org", 1688],
     ["KMS.Example.org:2000", "kms.example.org", 2000],

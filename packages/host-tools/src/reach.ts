@@ -1,4 +1,4 @@
-import { addressNumber, type Cidr, mayConnect, plainAddress } from "@rangewright/domain"
+import { addressNumber, type Cidr, isAmong, mayConnect, parseCidr, plainAddress } from "@rangewright/domain"
 import { lookup, Resolver } from "node:dns/promises"
 import { networkInterfaces } from "node:os"
 
@@ -30,7 +30,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 
 /** How the host resolves names for a run, and which addresses it never allows. */
 export interface Surroundings {
-  /** Addresses of the service's host and the hypervisor: they may be public, or inside a range's network. */
+  /** Addresses and networks of the service's host and the hypervisor: they may be public, or inside a range's network. */
   readonly never: () => Promise<readonly string[]>
   /** For names that tools ask for. */
   readonly resolve: Resolve
@@ -60,10 +60,19 @@ export const resolveNamed: Resolve = async (host) => {
 export const ownAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((entries) => (entries ?? []).map(({ address }) => address))
 
-/** Tells the addresses of this host, and those that no tool may connect to besides, however they are spelled. */
+/**
+ * Tells the addresses of this host, and those that no tool may connect to besides, however they are spelled. `never` names single addresses
+ * and networks.
+ */
 export const keptAddresses = async (never: () => Promise<readonly string[]>): Promise<(address: string) => boolean> => {
-  const kept = new Set([...ownAddresses(), ...(await never())].map(plainAddress))
-  return (address) => kept.has(plainAddress(address))
+  const kept = [...ownAddresses(), ...(await never())]
+  return (address) => isAmong(address, kept)
+}
+
+/** Whether the text is a network around all of the other one, such as `10.0.0.0/8` around that of a range. */
+const isAround = (text: string, { first, last }: Cidr): boolean => {
+  const around = text.includes("/") ? parseCidr(text) : undefined
+  return around !== undefined && around.first <= first && last <= around.last
 }
 
 const isIn = (networks: readonly Cidr[], address: string): boolean => {
@@ -89,9 +98,17 @@ export const permission = async (
   const found = server === undefined ? await addressesBy(resolve) : (server.addresses ?? (await addressesBy(resolveNamed)))
   if (found.length === 0) return refused("its name cannot be resolved")
   if (server !== undefined) return { addresses: found }
-  const kept = new Set((await never()).map(plainAddress))
+  const closed = await never()
+  /** A network around all of the run's own closes what is beside that: it would be of no use to close every range to every tool. */
+  const isKept = (address: string): boolean => {
+    const own = reach.networks.filter((network) => isIn([network], address))
+    return isAmong(
+      address,
+      closed.filter((text) => !own.some((network) => isAround(text, network))),
+    )
+  }
   // one wrong address is enough: whoever answers for the name could order the addresses at will
-  if (found.some((address) => kept.has(plainAddress(address)))) return refused("it belongs to the service or the hypervisor")
+  if (found.some(isKept)) return refused("it belongs to the service or the hypervisor")
   if (found.every((address) => isIn(reach.networks, address)))
     return reach.ports?.includes(port) === false
       ? refused(`only the ports ${reach.ports.join(", ")} of machines may be reached`)

@@ -16,11 +16,13 @@ const surroundings: Surroundings = {
   resolve,
   resolveNamed: resolve,
 }
+/** The same, with networks among what no tool may connect to. */
+const closing = (...never: readonly string[]): Surroundings => ({ ...surroundings, never: () => Promise.resolve(never) })
 const router = parseCidr("192.0.2.107")
 const reach: Reach = { networks: [rangeNetwork(7), ...(router === undefined ? [] : [router])], servers: [], internet: true }
 
-const ask = async (host: string, port = 22, given = reach): Promise<readonly string[] | string> => {
-  const answer = await permission(given, surroundings, host, port)
+const ask = async (host: string, port = 22, given = reach, around = surroundings): Promise<readonly string[] | string> => {
+  const answer = await permission(given, around, host, port)
   return "because" in answer ? answer.because : answer.addresses
 }
 
@@ -41,6 +43,29 @@ describe("what a run may connect to", () => {
         `${host}:8006 may not be reached from here: only the ports 22, 5986 of machines may be reached`,
       )
     expect(await ask("93.184.216.34", 443, given)).toEqual(["93.184.216.34"])
+  })
+
+  it("is no address of a network that is closed, in any spelling", async () => {
+    const around = closing("203.0.114.0/24", "10.7.0.9/29", "2606:2800:220:2::/64")
+    for (const host of [
+      "203.0.114.77",
+      "hypervisor.example",
+      "::ffff:203.0.114.77",
+      "10.7.0.8",
+      "10.7.0.15",
+      "2606:2800:220:2::9",
+    ])
+      expect(await ask(host, 443, reach, around)).toMatch(/belongs to the service or the hypervisor$/u)
+    for (const host of ["203.0.115.1", "10.7.0.16", "2606:2800:220:3::9"])
+      expect(await ask(host, 443, reach, around)).toEqual([host])
+  })
+
+  it("is its range also where a closed network is around all ranges", async () => {
+    const around = closing("10.0.0.0/8", "192.0.2.0/24", "10.7.0.9")
+    expect(await ask("10.7.10.11", 22, reach, around)).toEqual(["10.7.10.11"])
+    expect(await ask("192.0.2.107", 22, reach, around)).toEqual(["192.0.2.107"])
+    for (const host of ["10.8.10.11", "10.7.0.9", "192.0.2.108"])
+      expect(await ask(host, 22, reach, around)).toMatch(/belongs to the service or the hypervisor$/u)
   })
 
   it("is nothing else, however it is spelled", async () => {

@@ -55,3 +55,17 @@ export const plainAddress = (text: string): string | undefined =>
   ipaddr.isValid(text) && (text.includes(":") || ipaddr.IPv4.isValidFourPartDecimal(text))
     ? ipaddr.process(text).toString()
     : undefined
+
+/**
+ * Whether an address is one of these addresses, or lies in one of these networks, however it is spelled. What is neither an address nor a
+ * network is ignored.
+ */
+export const isAmong = (text: string, places: readonly string[]): boolean => {
+  const plain = plainAddress(text)
+  if (plain === undefined) return false
+  const address = ipaddr.parse(plain)
+  return places.some((place) => {
+    const network = parseNetwork(place)
+    return network === undefined ? plainAddress(place) === plain : within(address, network)
+  })
+}

@@ -1,3 +1,5 @@
+import { isAmong } from "../content/destination.ts"
+
 /** The address of the server that activates machines. */
 export interface KmsHost {
   /** A DNS name or an IPv4 address. */
@@ -37,6 +39,7 @@ export const readKmsHost = (
   const number = Number(port)
   const problem = hostProblem(host) ?? (number < 1 || number > 65_535 ? "the port must be from 1 to 65535" : undefined)
   if (problem !== undefined) return { problem }
-  if (closed.includes(host)) return { problem: `machines of ranges must not reach ${host} (protected_addresses)` }
+  if (closed.includes(host) || isAmong(host, closed))
+    return { problem: `machines of ranges must not reach ${host} (protected_addresses)` }
   return { value: { host: host.toLowerCase(), port: number } }
 }

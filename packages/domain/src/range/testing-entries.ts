@@ -1,3 +1,4 @@
+import { isAmong } from "../content/destination.ts"
 import { natNetwork, vpnNetwork } from "../network/addressing.ts"
 import { addressNumber, type Cidr, parseCidr } from "../network/cidr.ts"
 import type { TestingState } from "./range.ts"
@@ -52,11 +53,7 @@ export const allowedAddressProblem = (text: string, protectedAddresses: readonly
   if (number === undefined) return `${shown(text)} is not an IPv4 address: write four numbers with dots, not a network or a name`
   const closed = closedNetworks.find(([{ first, last }]) => number >= first && number <= last)
   if (closed !== undefined) return `${text} is ${closed[1]}`
-  const isProtected = protectedAddresses.some((address) => {
-    const network = parseCidr(address)
-    return network !== undefined && number >= network.first && number <= network.last
-  })
-  return isProtected ? `${text} belongs to the hypervisor` : undefined
+  return isAmong(text, protectedAddresses) ? `${text} belongs to the hypervisor` : undefined
 }
 
 /** An allowed domain as it is stored. */

@@ -1,3 +1,4 @@
+import { parseNetwork } from "@rangewright/domain"
 import { memoised, type ToolOptions } from "@rangewright/host-tools"
 import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
@@ -8,7 +9,7 @@ const hostOf = (url: string): readonly string[] => {
   return host === undefined || host === "" ? [] : [host]
 }
 
-/** Hosts that the service itself depends on. Runs of tools must not connect to them. */
+/** Hosts that the service itself depends on, and networks. Runs of tools must not connect to them. */
 const keptHosts = (config: Config): readonly string[] => [
   ...config.proxmoxUrl.flatMap(hostOf),
   ...[config.sshHost, config.ansibleJumpHost].filter((host) => host !== undefined),
@@ -17,7 +18,9 @@ const keptHosts = (config: Config): readonly string[] => [
 ]
 
 const addressesOf = async (host: string): Promise<readonly string[]> =>
-  isIP(host) === 0 ? (await lookup(host, { all: true }).catch(() => [])).map(({ address }) => address) : [host]
+  isIP(host) === 0 && parseNetwork(host) === undefined
+    ? (await lookup(host, { all: true }).catch(() => [])).map(({ address }) => address)
+    : [host]
 
 const keptSeconds = 60
 

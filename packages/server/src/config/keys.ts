@@ -258,7 +258,9 @@ export const keys = {
     shown: "vmbr1000; ludusnat in cluster mode",
   }),
   protectedAddresses: list(network, "protected_addresses", {
-    about: "Addresses that machines of ranges must not reach, such as the hypervisor's own.",
+    about:
+      "Addresses and networks that neither machines of ranges nor tools such as git and Ansible may reach, such as the hypervisor's own. A network that contains a whole range does not keep its own tools from its machines.",
+    example: "10.0.0.2, 192.168.7.0/24",
     default: [],
     shown: "the hosts of proxmox_url that are addresses",
   }),
