@@ -1,9 +1,11 @@
 import type { MemoryVm } from "@rangewright/adapter-memory"
-import { type HandlerRequest, rangeRequest } from "@rangewright/application"
+import { type HandlerRequest, rangeRequest, RunPlanner } from "@rangewright/application"
 import { type Fault, type Range, testingSnapshot, testingStandIn, type User, type Vmid } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { labSettings } from "../runs/support/lab.ts"
 import { makeRangeService, type RangeService } from "./support/range-service.ts"
 
 interface Told {
@@ -101,6 +103,34 @@ describe("testing mode of a range", () => {
     expect(await testing()).toEqual({ mode: "on", allowedDomains: [], allowedIps: [] })
     expect(rules()).not.toBe(open)
     expect((await refused(start())).kind).toBe("conflict")
+  })
+
+  it("allows nothing that became protected after the request, as a resumed run would", async () => {
+    await start()
+    const protectedAddresses = ["203.0.113.0/24"]
+    const later = makeRangeService({ ...labSettings, protectedAddresses }, undefined, service.lab)
+    const asked = { allow: { domains: [], ips: ["93.184.216.34"] }, deny: { domains: [], ips: [] } }
+    const plan = (allow: { readonly domains: readonly string[]; readonly ips: readonly string[] }) =>
+      later.run(
+        RunPlanner.use((planner) =>
+          Effect.flatMap(
+            Ranges.use((ranges) => ranges.find(range.id)),
+            (now) => planner.plan(now!, { kind: "testing-change", ...asked, allow }, ada.id, "preview"),
+          ),
+        ),
+      )
+    for (const allow of [
+      { domains: [], ips: ["93.184.216.34", "203.0.113.9"] },
+      { domains: ["updates.example (203.0.113.9)"], ips: [] },
+    ])
+      expect(await refused(plan(allow))).toMatchObject({
+        kind: "conflict",
+        message: expect.stringMatching(
+          /^Cannot change what is allowed while testing of range LAB: .*203\.0\.113\.9 belongs to the hypervisor$/u,
+        ),
+      })
+    expect((await plan(asked.allow)).steps).not.toEqual([])
+    await later.close()
   })
 
   it("stops by rolling back and starting each machine, and then opens the range and clears the allowed list", async () => {

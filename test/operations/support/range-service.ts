@@ -38,8 +38,7 @@ import * as References from "effect/References"
 import { labSettings, makeCompany } from "../../runs/support/lab.ts"
 
 /** The operations on the real engine and planner, over the memory world and its clock: everything a range goes through. */
-export const makeRangeService = (settings: SettingsShape = labSettings, packages = makeMemoryPackages()) => {
-  const lab = makeCompany()
+export const makeRangeService = (settings: SettingsShape = labSettings, packages = makeMemoryPackages(), lab = makeCompany()) => {
   const names = makeMemoryNames()
   const secrets = { seal: (plain: string) => plain, open: (sealed: string) => sealed }
   const ports = Layer.mergeAll(

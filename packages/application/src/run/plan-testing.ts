@@ -1,4 +1,5 @@
 import {
+  allowedEntriesProblem,
   CannotPlan,
   Conflict,
   type DeployInput,
@@ -19,6 +20,7 @@ import {
 } from "@rangewright/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { Settings } from "../settings.ts"
 import { planned } from "./planned.ts"
 import { cardsWithMemory, incapableOf, snapshotsOf, withTemplates } from "./read-world.ts"
 import type { TestingRequest } from "./request.ts"
@@ -79,6 +81,24 @@ export const requireMode = (range: Range, kind: TestingRequest["kind"]): Effect.
 const without = (entries: readonly string[], gone: readonly string[]): readonly string[] =>
   entries.filter((entry) => !gone.includes(entry))
 
+const doings: Readonly<Record<TestingRequest["kind"], string>> = {
+  "testing-start": "start testing",
+  "testing-stop": "stop testing",
+  "testing-change": "change what is allowed while testing",
+  "testing-update": "update machines",
+}
+
+/** Fails if an address may not be allowed: which ones are protected may have changed since the run was started that is resumed. */
+const requireAllowable = Effect.fnUntraced(function* (
+  range: Range,
+  { kind, allow }: Extract<TestingRequest, { readonly kind: "testing-change" }>,
+) {
+  const { protectedAddresses } = yield* Settings
+  const problem = allowedEntriesProblem(allow, protectedAddresses)
+  if (problem !== undefined)
+    return yield* conflict(range, doings[kind], problem, "Allow the others with a new request (POST /testing/allow).")
+})
+
 /** The allowed entries after the request. */
 const changed = (
   { mode, allowedDomains, allowedIps }: TestingState,
@@ -100,13 +120,6 @@ const wanted = ({ testing }: Range, request: TestingRequest): TestingState => {
     case "testing-change":
       return changed(testing, request)
   }
-}
-
-const doings: Readonly<Record<TestingRequest["kind"], string>> = {
-  "testing-start": "start testing",
-  "testing-stop": "stop testing",
-  "testing-change": "change what is allowed while testing",
-  "testing-update": "update machines",
 }
 
 /** The steps that load rules and names on the router, whatever it has now. */
@@ -131,6 +144,7 @@ export const testingPlan = <E extends Fault, R>(
 ) =>
   Effect.gen(function* () {
     yield* requireMode(range, request.kind)
+    if (request.kind === "testing-change") yield* requireAllowable(range, request)
     const testing = wanted(range, request)
     const of = yield* inputWith(testing, ["access-control", "dns-rewrites"])
     const doing = `${doings[request.kind]} of range ${range.id}`

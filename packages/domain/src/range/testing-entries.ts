@@ -56,6 +56,20 @@ export const allowedAddressProblem = (text: string, protectedAddresses: readonly
   return isAmong(text, protectedAddresses) ? `${text} belongs to the hypervisor` : undefined
 }
 
+/** Why testing mode may not allow one of these entries any more, as they are stored; undefined: it may allow them all. */
+export const allowedEntriesProblem = (
+  { domains, ips }: { readonly domains: readonly string[]; readonly ips: readonly string[] },
+  protectedAddresses: readonly string[],
+): string | undefined => {
+  // entries of an older service may have no address
+  const found = domains.flatMap((entry) => {
+    const address = / \(([^)]*)\)$/u.exec(entry)?.[1]
+    const problem = address === undefined ? undefined : allowedAddressProblem(address, protectedAddresses)
+    return problem === undefined ? [] : [`${nameIn(entry)} cannot be allowed: ${problem}`]
+  })
+  return found[0] ?? ips.map((address) => allowedAddressProblem(address, protectedAddresses)).find((one) => one !== undefined)
+}
+
 /** An allowed domain as it is stored. */
 export const domainEntry = (name: string, address: string): string => `${name} (${address})`
 
