@@ -1,5 +1,14 @@
-import { publishTo } from "@rangewright/adapter-memory"
-import type { BlueprintId, RangeId, RecordId, RunHead, RunId, User } from "@rangewright/domain"
+import { communityLicense, openLicense, publishTo } from "@rangewright/adapter-memory"
+import {
+  type BlueprintId,
+  type License,
+  type RangeId,
+  rangeSubject,
+  type RecordId,
+  type RunHead,
+  type RunId,
+  type User,
+} from "@rangewright/domain"
 import { ArtifactLibrary, Blueprints, type LibraryScope, RunJournal, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
@@ -142,6 +151,30 @@ const failed = (head: Omit<RunHead, "id" | "startedAt">): Promise<RunId> =>
       return id
     }),
   )
+
+describe("resuming a disguise of machines", () => {
+  const disguised = async (license: License) => {
+    app = makeTestApp({ license })
+    const user = await app.addUser("Ada")
+    await app.call("createRange", user, { body: { name: "Lab", rangeID: "LAB" } })
+    const kind = "anti-sandbox-enable"
+    const disguise = { vendor: "Dell", dropFiles: false, browserData: false, persist: false }
+    const subject = rangeSubject("LAB" as RangeId)
+    return [user, await failed({ kind, subject, by: user.id, options: { kind, vmids: [], disguise } })] as const
+  }
+
+  it("needs the licence that a disguise needs, for administrators too", async () => {
+    const [user, runID] = await disguised(communityLicense)
+    const admin = await app.addUser("Root", { isAdmin: true })
+    for (const who of [user, admin])
+      expect(await refuses(who, runID)).toMatchObject({ kind: "forbidden", message: expect.stringContaining("licence") })
+  })
+
+  it("is not refused with it", async () => {
+    const [user, runID] = await disguised(openLicense)
+    await resume(user, runID)
+  })
+})
 
 describe("resuming a run of a source", () => {
   const changed = async (operation: string, lab: Labs, body: object) => {

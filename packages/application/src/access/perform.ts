@@ -1,7 +1,4 @@
 import {
-  enterpriseEntitlement,
-  EntitlementMissing,
-  entitles,
   Forbidden,
   rootUserId,
   Unauthenticated,
@@ -13,7 +10,7 @@ import {
   type Session,
   type User,
 } from "@rangewright/domain"
-import { AuditTrail, CredentialHasher, LicenseProvider } from "@rangewright/ports"
+import { AuditTrail, CredentialHasher } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Activity } from "../activity.ts"
@@ -22,6 +19,7 @@ import { type HandlerRequest, isAudited, type Operation, type RequestMeta } from
 import type { AppServices } from "../services.ts"
 import { audited, type Told } from "./audited.ts"
 import { authenticate, callerOf, type Credentials, type Identity } from "./credentials.ts"
+import { requireEntitlement } from "./entitlement.ts"
 import { selectGroup } from "./select-group.ts"
 import { selectRange } from "./select-range.ts"
 import { askAnAdministrator, selectUser } from "./select-user.ts"
@@ -100,12 +98,6 @@ const requireRangeOf = (operation: Operation, key: ScopedKey, range: Range | und
     ? Effect.void
     : Effect.fail(refuseKey(operation, key, `the key is for range ${key.scope.rangeId}`))
 
-const requireEntitlement = Effect.fnUntraced(function* ({ does }: Operation) {
-  const licenses = yield* LicenseProvider
-  if (!entitles(yield* licenses.current, enterpriseEntitlement))
-    return yield* new EntitlementMissing({ doing: does, entitlement: enterpriseEntitlement })
-})
-
 /** Fills in the user, the range and the group; fails when the caller may not run the operation. */
 function* admit(
   operation: Operation,
@@ -131,7 +123,7 @@ function* admit(
   if (key !== undefined) yield* requireRangeOf(operation, key, admission.range)
   if (operation.target === "group-in-path")
     admission.group = yield* selectGroup(operation, caller, admission.user, call.path["groupName"] ?? "")
-  if (operation.tier === "enterprise") yield* requireEntitlement(operation)
+  if (operation.tier === "enterprise") yield* requireEntitlement(operation.does)
   const activity = yield* Activity
   const now = new Date(yield* Clock.currentTimeMillis)
   activity.user(caller.id, now)

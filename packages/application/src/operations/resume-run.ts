@@ -107,6 +107,7 @@ export const resumeRun = operation({
     200: "a new run was started; with dryRun: its plan",
     400: "with dryRun: the run is not of a range; confirm is not from a plan, or the run is not a deploy; the body is malformed",
     ...runStatuses,
+    403: `${runStatuses[403]}; the run may only be resumed by others; the licence does not include what it does`,
     409: "the run is not over or succeeded; another run is changing the same object; it cannot be planned; it may remove machines and the configuration has changed; the plan differs from what was confirmed",
     502: hypervisorAway,
   },

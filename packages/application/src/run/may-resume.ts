@@ -3,6 +3,7 @@ import type { RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { requireEntitlement } from "../access/entitlement.ts"
 import { mayRemove } from "../template/delete-template.ts"
 
 /** Who may resume a run, for the description of operations. */
@@ -24,9 +25,10 @@ const isFor = ({ options, by, startedAt }: RunRecord, user: User): boolean => {
 /**
  * Fails unless the user may resume the run, which they may see. A resumed run of a range acts for whoever resumes it. Any other run acts
  * for the user for whom it was started, with that user's rights: nobody else may start it again but administrators, because what it is
- * about may have changed. What the run's user may do is checked when it is planned again.
+ * about may have changed. What needs a licence needs one again. What the run's user may do is checked when it is planned again.
  */
 export const mayResume = Effect.fnUntraced(function* (run: RunRecord, user: User) {
+  if (run.kind === "anti-sandbox-enable") yield* requireEntitlement(`resume run ${run.id}`)
   if (user.isAdmin) return
   const doing = `Cannot resume run ${run.id}`
   if (run.kind === "kms-install")
