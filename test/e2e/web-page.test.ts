@@ -127,6 +127,25 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
+    test("offers to continue a run only to those who may", async () => {
+      const { service, ada, bo, browser } = lab
+      const config = smallLab(1).replace(/^( *)linux: true$/mu, "$&\n$1roles: [gone.role]")
+      await bo.send("POST", "/blueprints", { blueprintID: "gone", config })
+      await ada.send("POST", "/blueprints/gone/install", { global: true })
+      const [run] = await bo.get<readonly { readonly id: string; readonly by: string }[]>("/runs?kind=blueprint-install")
+      expect(run?.by).toBe("ADA")
+      for (const [user, offered] of [
+        ["BO", 0],
+        ["ADA", 1],
+      ] as const) {
+        const page = await (await browser()).newPage()
+        await signIn(page, service.url, user)
+        await page.goto(`${service.url}/ui/runs/${run?.id}`)
+        await page.getByRole("link", { name: "Timeline" }).waitFor()
+        expect(await page.getByRole("button", { name: "Continue from here" }).count(), user).toBe(offered)
+      }
+    })
+
     test("asks before it continues a deploy that would remove machines, and names them", async () => {
       const { service, simulator, ada, browser } = lab
       const pru = await addLab(service, "PRU", smallLab(2), ada)

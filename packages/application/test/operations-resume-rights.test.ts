@@ -139,6 +139,18 @@ describe("resuming an installation", () => {
   })
 })
 
+describe("a run", () => {
+  it("tells each caller whether they may resume it, which makes sense only once it is over without success", async () => {
+    const mayResume = async (user: User, runID: string) =>
+      ((await app.call("getRun", user, { path: { runID } })) as { readonly mayResume: boolean }).mayResume
+    const first = await install(ada)
+    expect(await Promise.all([ada, bob, boss].map((user) => mayResume(user, first)))).toEqual([true, false, true])
+    await requireEvil()
+    const second = await resume(ada, first)
+    expect(await mayResume(ada, second)).toBe(false)
+  })
+})
+
 /** A run that failed, as an earlier version or another process left it. */
 const failed = (head: Omit<RunHead, "id" | "startedAt">): Promise<RunId> =>
   app.run(

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import { longRead } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
+import { isResumableBy } from "../run/may-resume.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { runObject, RunObject } from "../wire/run.ts"
 import { runStatuses } from "../wire/statuses.ts"
@@ -26,6 +27,12 @@ export const getRun = operation({
       const engine = yield* RunEngine
       const run = yield* findRun(path.runID, user)
       const now = new Date(yield* Clock.currentTimeMillis)
-      return yield* longRead(Effect.map(engine.state(run.id), (state) => runObject(run, state, now)))
+      return yield* longRead(
+        Effect.flatMap(engine.state(run.id), (state) =>
+          Effect.map(isResumableBy({ ...run, status: state.status }, user), (mayResume) =>
+            runObject(run, state, { now, mayResume }),
+          ),
+        ),
+      )
     }),
 })

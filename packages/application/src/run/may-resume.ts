@@ -41,3 +41,15 @@ export const mayResume = Effect.fnUntraced(function* (run: RunRecord, user: User
     })
   yield* mayRemove(run, user)
 })
+
+/** Whether the run is over without success, so that there is something to resume, and the user may do that. */
+export const isResumableBy = (run: RunRecord, user: User) =>
+  run.status === "running" || run.status === "success"
+    ? Effect.succeed(false)
+    : mayResume(run, user).pipe(
+        Effect.as(true),
+        Effect.catchIf(
+          ({ kind }) => kind === "forbidden",
+          () => Effect.succeed(false),
+        ),
+      )

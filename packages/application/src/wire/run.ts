@@ -92,6 +92,8 @@ export const RunObject = Schema.Struct({
   /** When and why the run as a whole waited; absent if it did not. */
   waits,
   cancelRequested: Schema.Boolean,
+  /** It is over without success, and the caller may resume it. */
+  mayResume: Schema.Boolean,
   /** Last event ID so far: a stream after it misses nothing. */
   lastEventID: Schema.Int,
   progress: Schema.Struct({
@@ -178,7 +180,11 @@ const runStep = (
   ...(state.skippedBecause === undefined ? {} : { skippedBecause: state.skippedBecause }),
 })
 
-export const runObject = (run: RunRecord, state: RunState, now: Date): typeof RunObject.Type => {
+export const runObject = (
+  run: RunRecord,
+  state: RunState,
+  { now, mayResume }: { readonly now: Date; readonly mayResume: boolean },
+): typeof RunObject.Type => {
   const progress = progressOf(state, now)
   const { remainingSeconds, fromEarlierRuns: _, late: __, ...counts } = progress
   const remaining = remainingText(progress, state)
@@ -194,6 +200,7 @@ export const runObject = (run: RunRecord, state: RunState, now: Date): typeof Ru
     ...(waiting === undefined ? {} : { waiting }),
     ...waitObjects(waits.get(undefined)),
     cancelRequested: state.cancelRequested,
+    mayResume,
     lastEventID: state.lastSeq,
     progress: {
       ...counts,

@@ -245,9 +245,7 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
             {t.run.cancel}
           </ConfirmButton>
         ) : null}
-        {run.status === "failure" || run.status === "aborted" || run.status === "partial" ? (
-          <Continue run={run} doing={doing} />
-        ) : null}
+        {run.mayResume ? <Continue run={run} doing={doing} /> : null}
       </Head>
       {run.status === "running" ? <ProgressBar run={run} /> : null}
       <Outcome doing={doing} />
