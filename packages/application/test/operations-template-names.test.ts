@@ -54,12 +54,12 @@ const upload = (user: User, name: string) => {
   const file = { filename: name, contentType: "application/x-tar", size: 0, path: `/${name}` }
   return app.call("addTemplateFromTar", user, { body: { force: false }, file })
 }
-const place = (user: User, text: string) => {
+const place = (user: User, text: string, name = "debian") => {
   const bytes = new TextEncoder().encode(text)
   return app.run(
     ArtifactLibrary.use((library) =>
       library.place(
-        { scope: { type: "user", userId: user.id }, kind: "template", name: "debian" },
+        { scope: { type: "user", userId: user.id }, kind: "template", name },
         [{ kind: "file", path: "debian.pkr.hcl", size: bytes.length, executable: false, read: Effect.succeed(bytes) }],
         { replace: true },
       ),
@@ -143,5 +143,38 @@ describe("the name of another user's template", () => {
       message: expect.stringContaining(taken) as string,
     })
     expect(app.builds.begun.map(({ template }) => template)).toEqual(["kali"])
+  })
+
+  it("is decided by reading the sources as often for many templates as for one", async () => {
+    const many = ["debian", "kali", "win10", "win11"]
+    const folders = (names: readonly string[]): MemoryFiles =>
+      Object.fromEntries(names.map((name) => [`templates/${name}/x.pkr.hcl`, builder(name)]))
+    ship("one", folders(["first"]))
+    ship("many", folders(many))
+    for (const [user, id, repository] of [
+      [ada, "ada1", "one"],
+      [ada, "adam", "many"],
+      [bob, "bob1", "one"],
+      [bob, "bobm", "many"],
+    ] as const)
+      await addSource(user, id, repository)
+    await install(ada, "ada1")
+    await install(ada, "adam")
+    const list = vi.spyOn(await app.run(Effect.map(Sources, (sources) => sources)), "list")
+    const readsOf = async (act: () => Promise<unknown>) => {
+      list.mockClear()
+      await act()
+      return list.mock.calls.length
+    }
+    const once = await readsOf(() => install(bob, "bob1"))
+    expect(once).toBeGreaterThan(0)
+    expect(await readsOf(() => install(bob, "bobm"))).toBe(once)
+    // files from before, under names that others have: nothing is built
+    const [carl, dan] = [await app.addUser("CARL"), await app.addUser("DAN")]
+    await place(carl, builder("first"), "first")
+    for (const name of many) await place(dan, builder(name), name)
+    const first = await readsOf(() => start(carl, "all"))
+    expect(first).toBeGreaterThan(0)
+    expect(await readsOf(() => start(dan, "all"))).toBe(first)
   })
 })

@@ -29,7 +29,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { newRecordId } from "../accounts/identity.ts"
 import type { Settings } from "../settings.ts"
-import { originOf, originsOf, othersTemplates } from "../template/others-templates.ts"
+import { originOf, othersTemplates } from "../template/others-templates.ts"
 import { isSameCopy } from "./compare-artifact.ts"
 import { bundleDirectory, shippedText, type SourceRow } from "./install-blueprint.ts"
 import { type Installation, scopeFor } from "./installation.ts"
@@ -129,13 +129,13 @@ const takenTemplates = Effect.fnUntraced(function* (installation: Installation, 
   if (user === undefined || user.isAdmin || shipped.length === 0) return taken
   const others = yield* othersTemplates(user)
   for (const template of shipped) {
-    const holders = (others.get(template.name) ?? []).flatMap((scope) => (scope.type === "user" ? [scope] : []))
+    const holders = (others.holders.get(template.name) ?? []).flatMap((scope) => (scope.type === "user" ? [scope] : []))
     if (holders.length === 0) continue
-    const origins = yield* originsOf(template.name)
+    const originsOf = yield* others.origins
     for (const scope of holders) {
       const theirs = { source: installation.source, content: installation.content, user: scope.userId, global: false }
       const isSame =
-        origins(scope).has(originOf(installation.source)) &&
+        originsOf(template.name, scope).has(originOf(installation.source)) &&
         // what cannot be read is not the same
         (yield* Effect.orElseSucceed(isSameCopy(theirs, { kind: "template", ...template, change: "place" }), () => false))
       if (!isSame) taken.add(template.name)

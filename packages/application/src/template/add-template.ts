@@ -76,7 +76,7 @@ const readFacts = Effect.fnUntraced(function* (entries: readonly ArtifactEntry[]
 const isElsewhere = Effect.fnUntraced(function* (user: User, name: string) {
   const machines = yield* Machines
   const built = yield* machines.templates
-  return built.some((template) => template.name === name) || (yield* othersTemplates(user)).has(name)
+  return built.some((template) => template.name === name) || (yield* othersTemplates(user)).holders.has(name)
 })
 
 /** Prevents two concurrent uploads with one name from both finding it free. */

@@ -126,7 +126,7 @@ const mayStillTakeName = Effect.fnUntraced(function* (template: string, userId: 
   const users = yield* Users
   const user = yield* users.find(userId)
   if (user === undefined || user.isAdmin) return
-  yield* mayTakeName(user, template, (yield* othersTemplates(user)).get(template))
+  yield* mayTakeName(user, template, yield* othersTemplates(user))
 })
 
 /** Lines are batched: each write to the journal waits for the disk. */

@@ -1,21 +1,14 @@
-import { Forbidden, type Source, type User } from "@rangewright/domain"
-import { ArtifactLibrary, type LibraryScope, Sources, Users } from "@rangewright/ports"
+import { Forbidden, groupBy, type Source, type User } from "@rangewright/domain"
+import { ArtifactLibrary, type LibraryScope, Sources, type StorageFault, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { haveSameFiles } from "../source/compare-artifact.ts"
 
-type Holders = readonly LibraryScope[]
-
-/** The scopes besides the user's own that have files of a template, by the template's name. */
-export const othersTemplates = Effect.fnUntraced(function* (user: Pick<User, "id">) {
-  const library = yield* ArtifactLibrary
-  const users = yield* Users
-  const others = (yield* users.list).filter(({ id }) => id !== user.id)
-  const scopes: Holders = [{ type: "global" }, ...others.map(({ id }) => ({ type: "user", userId: id }) as const)]
-  const holders = new Map<string, LibraryScope[]>()
-  for (const scope of scopes)
-    for (const { name } of (yield* library.list(scope)).templates) holders.set(name, [...(holders.get(name) ?? []), scope])
-  return holders
-})
+/** What others have: the scopes besides the user's own that have files of a template, by its name, and where all copies come from. */
+export interface OthersTemplates {
+  readonly holders: ReadonlyMap<string, readonly LibraryScope[]>
+  /** Read once, when it is first asked for. */
+  readonly origins: Effect.Effect<OriginsOf, StorageFault, Sources>
+}
 
 /** Identifies what a source ships from: two users may have the same repository as a source. */
 export const originOf = ({ type, url, recordId }: Pick<Source, "type" | "url" | "recordId">): string =>
@@ -23,27 +16,50 @@ export const originOf = ({ type, url, recordId }: Pick<Source, "type" | "url" | 
 
 const ownerIn = (scope: LibraryScope): string | undefined => (scope.type === "user" ? scope.userId : undefined)
 
-/** The origins of the copies of a template, by scope. Only copies from one origin are compared: otherwise guesses would be confirmed. */
-export const originsOf = Effect.fnUntraced(function* (name: string) {
+/** The origins of the copy of a template in a scope. Only copies from one origin are compared: otherwise guesses would be confirmed. */
+type OriginsOf = (name: string, scope: LibraryScope) => ReadonlySet<string>
+
+const readOrigins = Effect.gen(function* () {
   const sources = yield* Sources
   const origins = new Map((yield* sources.list()).map((source) => [source.recordId, originOf(source)]))
-  const claims = (yield* sources.allClaims).filter((claim) => claim.kind === "template" && claim.name === name)
-  return (scope: LibraryScope): ReadonlySet<string> =>
+  const claims = groupBy(
+    (yield* sources.allClaims).filter(({ kind }) => kind === "template"),
+    ({ name }) => name,
+  )
+  const of: OriginsOf = (name, scope) =>
     new Set(
-      claims.flatMap((claim) => (ownerIn(claim.scope) === ownerIn(scope) ? (origins.get(claim.source.recordId) ?? []) : [])),
+      (claims.get(name) ?? []).flatMap((claim) =>
+        ownerIn(claim.scope) === ownerIn(scope) ? (origins.get(claim.source.recordId) ?? []) : [],
+      ),
     )
+  return of
+})
+
+export const othersTemplates = Effect.fnUntraced(function* (user: Pick<User, "id">) {
+  const library = yield* ArtifactLibrary
+  const users = yield* Users
+  const others = (yield* users.list).filter(({ id }) => id !== user.id)
+  const scopes: readonly LibraryScope[] = [{ type: "global" }, ...others.map(({ id }) => ({ type: "user", userId: id }) as const)]
+  const holders = new Map<string, LibraryScope[]>()
+  for (const scope of scopes)
+    for (const { name } of (yield* library.list(scope)).templates) holders.set(name, [...(holders.get(name) ?? []), scope])
+  return { holders, origins: yield* Effect.cached(readOrigins) } satisfies OthersTemplates
 })
 
 /** Whether any of the holders has other files of the template than the user. The same files from the same origin are no other template. */
-const isOtherTemplate = Effect.fnUntraced(function* (user: User, name: string, holders: Holders) {
+const isOtherTemplate = Effect.fnUntraced(function* (
+  user: User,
+  name: string,
+  holders: readonly LibraryScope[],
+  originsOf: OriginsOf,
+) {
   const library = yield* ArtifactLibrary
   const ownScope = { type: "user", userId: user.id } as const
-  const origins = yield* originsOf(name)
   const files = (scope: LibraryScope) => library.files({ scope, kind: "template", name })
   const own = yield* files(ownScope)
-  const ownOrigins = origins(ownScope)
+  const ownOrigins = originsOf(name, ownScope)
   for (const scope of holders) {
-    const isOneOrigin = [...origins(scope)].some((origin) => ownOrigins.has(origin))
+    const isOneOrigin = [...originsOf(name, scope)].some((origin) => ownOrigins.has(origin))
     if (!isOneOrigin || !(yield* haveSameFiles(own ?? [], (yield* files(scope)) ?? []))) return true
   }
   return false
@@ -53,8 +69,9 @@ const isOtherTemplate = Effect.fnUntraced(function* (user: User, name: string, h
  * Fails if a member's own files would be built under a name that others have for another template: everybody clones from what is built
  * first. Says no more than the refusal of an upload.
  */
-export const mayTakeName = Effect.fnUntraced(function* (user: User, name: string, holders: Holders = []) {
-  if (user.isAdmin || holders.length === 0 || !(yield* isOtherTemplate(user, name, holders))) return
+export const mayTakeName = Effect.fnUntraced(function* (user: User, name: string, others: OthersTemplates) {
+  const holders = others.holders.get(name)
+  if (user.isAdmin || holders === undefined || !(yield* isOtherTemplate(user, name, holders, yield* others.origins))) return
   return yield* new Forbidden({
     reason: `Cannot build template ${name}: ${name} is already present on the server, and names of templates must be unique`,
     hint: "Change vm_name, or ask an administrator to build it.",

@@ -90,8 +90,8 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
       hint: "GET /templates lists them; PUT /templates adds one.",
     })
   const isOwn = (template: string) => has(own.templates, template) || !has(global.templates, template)
-  const others = user.isAdmin ? new Map<string, never>() : yield* hostFailures(othersTemplates(user))
-  const mayTake = (template: string) => hostFailures(mayTakeName(user, template, others.get(template)))
+  const others = user.isAdmin ? undefined : yield* hostFailures(othersTemplates(user))
+  const mayTake = (template: string) => (others === undefined ? Effect.void : hostFailures(mayTakeName(user, template, others)))
   const taken = new Set<string>()
   for (const template of wanted) {
     if (!isOwn(template)) continue
