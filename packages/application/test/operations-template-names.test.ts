@@ -54,12 +54,13 @@ const upload = (user: User, name: string) => {
   const file = { filename: name, contentType: "application/x-tar", size: 0, path: `/${name}` }
   return app.call("addTemplateFromTar", user, { body: { force: false }, file })
 }
-const place = (user: User, text: string, name = "debian") => {
+/** Places the files of a template, as an earlier version allowed; without a user, those of the service. */
+const place = (user: User | undefined, text: string, name = "debian") => {
   const bytes = new TextEncoder().encode(text)
   return app.run(
     ArtifactLibrary.use((library) =>
       library.place(
-        { scope: { type: "user", userId: user.id }, kind: "template", name },
+        { scope: user === undefined ? { type: "global" } : { type: "user", userId: user.id }, kind: "template", name },
         [{ kind: "file", path: "debian.pkr.hcl", size: bytes.length, executable: false, read: Effect.succeed(bytes) }],
         { replace: true },
       ),
@@ -90,16 +91,46 @@ describe("the name of another user's template", () => {
     await place(bob, builder("debian", "# evil\n"))
     expect(await app.fails("buildTemplates", bob, { body: { templates: ["debian"] } })).toMatchObject({
       kind: "forbidden",
-      message: `Cannot build template debian: ${taken}`,
+      message: `Cannot build template debian: ${taken}: another user has a template of this name, too`,
+      hint: expect.stringContaining("an administrator may delete the other one (DELETE /template/debian with userID)"),
     })
     expect(await start(bob, "all")).toMatchObject({
-      result: "Nothing to build. Skipped: debian can only be built by an administrator.",
+      result:
+        "Nothing to build. Skipped: debian is another template than one of this name that is already present on the server.",
       builds: [],
     })
     await place(boss, builder("debian", "# golden\n"))
     const { builds } = await start(boss, "debian")
     await app.ended(builds[0]?.runID ?? "")
     expect(await app.call("getTemplates", ada)).toMatchObject([{ name: "debian", built: true }])
+  })
+
+  it("blocks both of two members with different files, until an administrator deletes one of them", async () => {
+    await place(ada, builder("debian", "# hers\n"))
+    await place(bob, builder("debian", "# his\n"))
+    for (const user of [ada, bob])
+      expect(await app.fails("buildTemplates", user, { body: { templates: ["debian"] } })).toMatchObject({
+        message: expect.stringContaining(taken),
+        hint: expect.not.stringMatching(/ADA|BOB/u),
+      })
+    // as an administrator who acts for him
+    await app.call("deleteTemplate", bob, { path: { name: "debian" } })
+    const { builds } = await start(ada, "debian")
+    await app.ended(builds[0]?.runID ?? "")
+    expect(await app.call("getTemplates", ada)).toMatchObject([{ name: "debian", built: true }])
+  })
+
+  it("of one that comes with the service is built by a member who deletes their own files", async () => {
+    await place(bob, builder("debian", "# his\n"))
+    await place(undefined, builder("debian"))
+    expect(await app.fails("buildTemplates", bob, { body: { templates: ["debian"] } })).toMatchObject({
+      message: `Cannot build template debian: ${taken}: other files of this name come with the service`,
+      hint: "Change vm_name in yours, or delete yours (DELETE /template/debian) to build that one.",
+    })
+    await app.call("deleteTemplate", bob, { path: { name: "debian" } })
+    const { builds } = await start(bob, "debian")
+    await app.ended(builds[0]?.runID ?? "")
+    expect(await app.call("getTemplates", bob)).toMatchObject([{ name: "debian", built: true }])
   })
 
   it("is everybody's who has the same files from the same repository", async () => {

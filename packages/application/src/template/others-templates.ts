@@ -35,6 +35,7 @@ const readOrigins = Effect.gen(function* () {
   return of
 })
 
+/** Reads what others have, besides this user. */
 export const othersTemplates = Effect.fnUntraced(function* (user: Pick<User, "id">) {
   const library = yield* ArtifactLibrary
   const users = yield* Users
@@ -46,8 +47,11 @@ export const othersTemplates = Effect.fnUntraced(function* (user: Pick<User, "id
   return { holders, origins: yield* Effect.cached(readOrigins) } satisfies OthersTemplates
 })
 
-/** Whether any of the holders has other files of the template than the user. The same files from the same origin are no other template. */
-const isOtherTemplate = Effect.fnUntraced(function* (
+/**
+ * The first of the holders with other files of the template than the user; undefined: there is none. The same files from the same origin are
+ * no other template.
+ */
+const otherHolder = Effect.fnUntraced(function* (
   user: User,
   name: string,
   holders: readonly LibraryScope[],
@@ -60,20 +64,29 @@ const isOtherTemplate = Effect.fnUntraced(function* (
   const ownOrigins = originsOf(name, ownScope)
   for (const scope of holders) {
     const isOneOrigin = [...originsOf(name, scope)].some((origin) => ownOrigins.has(origin))
-    if (!isOneOrigin || !(yield* haveSameFiles(own ?? [], (yield* files(scope)) ?? []))) return true
+    if (!isOneOrigin || !(yield* haveSameFiles(own ?? [], (yield* files(scope)) ?? []))) return scope
   }
-  return false
+  return undefined
 })
 
 /**
  * Fails if a member's own files would be built under a name that others have for another template: everybody clones from what is built
- * first. Says no more than the refusal of an upload.
+ * first. Says neither who has it nor what it contains.
  */
 export const mayTakeName = Effect.fnUntraced(function* (user: User, name: string, others: OthersTemplates) {
   const holders = others.holders.get(name)
-  if (user.isAdmin || holders === undefined || !(yield* isOtherTemplate(user, name, holders, yield* others.origins))) return
-  return yield* new Forbidden({
-    reason: `Cannot build template ${name}: ${name} is already present on the server, and names of templates must be unique`,
-    hint: "Change vm_name, or ask an administrator to build it.",
-  })
+  if (user.isAdmin || holders === undefined) return
+  const holder = yield* otherHolder(user, name, holders, yield* others.origins)
+  if (holder === undefined) return
+  const taken = `Cannot build template ${name}: ${name} is already present on the server, and names of templates must be unique`
+  const remove = `DELETE /template/${name}`
+  return yield* holder.type === "global"
+    ? new Forbidden({
+        reason: `${taken}: other files of this name come with the service`,
+        hint: `Change vm_name in yours, or delete yours (${remove}) to build that one.`,
+      })
+    : new Forbidden({
+        reason: `${taken}: another user has a template of this name, too`,
+        hint: `Change vm_name in yours, or ask an administrator which of you keeps the name: an administrator may delete the other one (${remove} with userID).`,
+      })
 })

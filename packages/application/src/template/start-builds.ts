@@ -110,9 +110,11 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
   const skipped: { template: string; because: string }[] = []
   const started: { template: string; run: string }[] = []
   const mayNot = (template: string) =>
-    taken.has(template) || (!user.isAdmin && isOwn(template) && isUsedByService(template))
+    !user.isAdmin && isOwn(template) && isUsedByService(template)
       ? "can only be built by an administrator"
-      : undefined
+      : taken.has(template)
+        ? "is another template than one of this name that is already present on the server"
+        : undefined
   const toBuild = wanted.filter((template) => {
     const state = states.get(template)
     const because = state?.state === "building" ? "is being built" : state?.built === true ? "is built" : mayNot(template)
