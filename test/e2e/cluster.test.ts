@@ -85,14 +85,27 @@ const expectDeployed = async (lab: Cluster): Promise<void> => {
   expect(await stepsOf(lab, again)).toEqual([])
 }
 
+/** Starts a deploy that cannot end before `release`: until then no work inside a machine ends. */
+const deployHeld = async ({ simulator, admin }: Cluster) => {
+  const release = await simulator.fault({
+    kind: "garbage",
+    match: { method: "GET", path: "/nodes/*/qemu/*/agent/exec-status" },
+    when: "before",
+    body: JSON.stringify({ data: { exited: 0 } }),
+    times: "always",
+  })
+  return { runId: await deploy(admin, "LAB"), release }
+}
+
 describe.concurrent("a node that fails during a deploy", { timeout: 300_000 }, () => {
   test("and is unreachable for a while is named and waited for, and the run continues when it is back", async () => {
     const lab = await cluster()
-    const runId = await deploy(lab.admin, "LAB")
+    const { runId, release } = await deployHeld(lab)
     const seen: StreamEvent[] = []
     await follow(lab.admin, runId, seen, settledIs("clone:LAB-m2"))
     const { node } = await guestNamed(lab, "LAB-m2")
     const back = await lab.simulator.fault({ kind: "node-down", node })
+    await release()
     expect(await follow(lab.admin, runId, seen, isWaiting)).toBe(true)
     expect((await lab.admin.get<RunView>(`/runs/${runId}`)).waiting).toContain(`node ${node} cannot be reached`)
     await back()
@@ -102,11 +115,13 @@ describe.concurrent("a node that fails during a deploy", { timeout: 300_000 }, (
 
   test("and loses power may end the run; once it is back, one more deploy completes the range", async () => {
     const lab = await cluster()
-    const runId = await deploy(lab.admin, "LAB")
+    const { runId, release } = await deployHeld(lab)
     const seen: StreamEvent[] = []
-    await follow(lab.admin, runId, seen, settledIs("start:LAB-m3"))
+    const started = () => seen.filter(({ type, data }) => type === "StepSettled" && String(data.key).startsWith("start:"))
+    await follow(lab.admin, runId, seen, () => started().length === machines.length)
     const { node } = await guestNamed(lab, "LAB-m3")
     const back = await lab.simulator.fault({ kind: "node-off", node })
+    await release()
     expect(await follow(lab.admin, runId, seen, isWaiting)).toBe(true)
     await back()
     await runEnd(lab.admin, runId)
