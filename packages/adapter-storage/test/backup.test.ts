@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite"
 import { Conflict, type RangeId, rangeSubject, type RunId, type UserId } from "@rangewright/domain"
 import { LeaseLost, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { expect, it } from "vitest"
+import { expect, it, onTestFinished } from "vitest"
 import { backupTo, checkBackup, releaseRuns } from "../src/index.ts"
 import { aliceWithLab, onFile, rangeNames, temporaryFolder } from "./support.ts"
 
@@ -26,6 +26,30 @@ it("backs up while the service writes; the copy is whole and readable by its own
   expect((await stat(copy)).mode & 0o777).toBe(0o600)
   expect((await readdir(folder)).filter((name) => name.includes("partial"))).toEqual([])
   expect(await onFile(copy, rangeNames)).toEqual(["LAB"])
+})
+
+it("ends the copy of a large database, however often the service writes meanwhile", { timeout: 30_000 }, async () => {
+  const folder = await temporaryFolder()
+  const [file, copy] = [join(folder, "data.db"), join(folder, "copy.db")]
+  await onFile(file, aliceWithLab)
+  // larger than what is copied in one turn of the event loop
+  const service = new DatabaseSync(file)
+  service.exec(
+    "create table ballast as with recursive n (i) as (select 1 union all select i + 1 from n where i < 16384) select zeroblob(1000) from n",
+  )
+  service.exec("create table writes (n)")
+  let writes = 0
+  let next: NodeJS.Immediate
+  const write = () => {
+    service.exec(`insert into writes values (${++writes})`)
+    next = setImmediate(write)
+  }
+  write()
+  onTestFinished(() => clearImmediate(next))
+  await onFile(file, backupTo(copy))
+  const copied = new DatabaseSync(copy).prepare("select count(*) as rows, max(n) as last from writes").get()
+  expect(copied?.["rows"]).toBe(copied?.["last"])
+  expect(copied?.["last"]).toBeLessThan(writes)
 })
 
 it("never overwrites a file with a backup", async () => {

@@ -94,6 +94,9 @@ export const backupTo = (file: string): Effect.Effect<void, Conflict | StorageFa
       await (await open(partial, "wx", 0o600)).close()
       const reader = new DatabaseSync(source, { readOnly: true, timeout: 5_000 })
       try {
+        // SQLite starts a copy again whenever another connection commits, except inside a transaction, which sees one moment
+        reader.exec("begin")
+        reader.prepare("select count(*) from sqlite_master").get()
         await backup(reader, partial, { rate: pagesPerTurn })
       } finally {
         reader.close()
