@@ -212,6 +212,13 @@ describe("JSON bodies", () => {
     expect((await echo("{}")).status).toBe(200)
   })
 
+  it("are short where no credentials are needed: anybody can send them, and the service holds them until their end", async () => {
+    const login = (identity: string) =>
+      send("POST", "/api/collections/users/auth-with-password", JSON.stringify({ identity }), json)
+    expect((await login("x".repeat(10_000))).status).toBe(200)
+    expect((await login("x".repeat(20_000))).status).toBe(413)
+  })
+
   it("come on DELETE too, and may be required", async () => {
     const name = (body: string) => send("DELETE", "/api/v2/echo", body, json)
     expect(await name('{"NAME":"x"}')).toEqual({ status: 200, json: { result: "x" } })

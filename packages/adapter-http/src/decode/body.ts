@@ -14,6 +14,8 @@ import { saysJson, saysMultipart, textReader } from "./sent-text.ts"
 
 /** Bytes of a JSON body unless the operation sets another limit. */
 const usualLimit = 1024 * 1024
+/** The same without credentials: anybody may open any number of connections and leave each body without its end. */
+const anybodysLimit = 16 * 1024
 /** Characters of a JSON text that is parsed at once; longer ones may take a tenth of a second, and take turns. */
 const readAtOnce = 32 * 1024
 
@@ -61,8 +63,12 @@ const readUnlabelled = (text: string, what: string): unknown => {
   })
 }
 
-const readJsonBody = (spec: Extract<BodySpec, { type: "json" }>, what: string, check: (value: unknown) => void): ReadBody => {
-  const limit = spec.maxBytes ?? usualLimit
+const readJsonBody = (
+  spec: Pick<Extract<BodySpec, { type: "json" }>, "schema" | "required">,
+  limit: number,
+  what: string,
+  check: (value: unknown) => void,
+): ReadBody => {
   const textOf = textReader(limit)
   const decode = decodeWith(spec.schema, what)
   const fold = foldKeys(spec.schema)
@@ -128,7 +134,7 @@ const readJsonOrForm = (
   scratchOf: ScratchOf,
   check: (value: unknown) => void,
 ): ReadBody => {
-  const json = readJsonBody({ type: "json", schema: spec.schema, required: spec.required }, what, check)
+  const json = readJsonBody(spec, usualLimit, what, check)
   const decode = decodeWith(spec.schema, what)
   const ast = AST.toEncoded(spec.schema.ast)
   const members = AST.isObjects(ast) ? ast.propertySignatures : []
@@ -195,12 +201,13 @@ export const ignoresBodies = (operation: Operation): boolean =>
 /** Returns how the operation's body is read. */
 export const bodyReader = (operation: Operation, scratchOf: ScratchOf): ReadBody => {
   const { body } = operation.input
+  const limit = operation.access === "anonymous" ? anybodysLimit : usualLimit
   const what = "request body"
   switch (body.type) {
     case "none":
       return readNothing(bodyNames(operation))
     case "json":
-      return readJsonBody(body, what, checkMembers(operation))
+      return readJsonBody(body, body.maxBytes ?? limit, what, checkMembers(operation))
     case "json-or-multipart":
       return readJsonOrForm(body, what, scratchOf, checkMembers(operation))
     case "multipart":
