@@ -6,6 +6,7 @@ import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { RouteNotFound } from "./faults.ts"
 import { builtinRoutes } from "./builtin-routes.ts"
+import { bodyTurns } from "./decode/body-turns.ts"
 import { describeThrown, envelope } from "./envelope.ts"
 import { exitOf, type OpenStreams } from "./exit-of.ts"
 import { answerFailure, operationHandler } from "./operation-handler.ts"
@@ -91,7 +92,8 @@ export const httpApp = (given: HttpOptions): HttpApp => {
   koa.use(envelope(options, () => stopping))
   koa.use(builtinRoutes(options))
   const folderFor = uploadFolders(options)
-  koa.use(routesOf(options.operations, (operation) => operationHandler(operation, options, open, upgrades, folderFor)))
+  const inTurn = bodyTurns(options)
+  koa.use(routesOf(options.operations, (operation) => operationHandler(operation, options, open, upgrades, folderFor, inTurn)))
   if (options.ui !== undefined) koa.use(serveUi(options.ui))
   koa.use(unknownPath(options))
   const callback = koa.callback()

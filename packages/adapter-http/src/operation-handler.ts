@@ -19,6 +19,7 @@ import type { Context, Middleware } from "koa"
 import type { IncomingMessage } from "node:http"
 import { headersFor } from "./common-headers.ts"
 import { bodyReader, ignoresBodies, type ScratchOf } from "./decode/body.ts"
+import type { InTurn } from "./decode/body-turns.ts"
 import { decodeParameters } from "./decode/decode-with.ts"
 import { answerWith } from "./encode/answer.ts"
 import { nameQuery } from "./decode/names.ts"
@@ -39,13 +40,17 @@ export const formOf = (operation: Operation): ProblemForm => (operation.route.ba
 const nothing: Input = Object.freeze({ path: {}, query: {}, body: undefined, file: undefined })
 
 /** How path, query and body of this operation are decoded; built once. */
-const inputOf = (operation: Operation, scratchOf: ScratchOf): ((ctx: Context, call: Call) => Effect.Effect<Input, Fault>) => {
+const inputOf = (
+  operation: Operation,
+  scratchOf: ScratchOf,
+  inTurn: InTurn,
+): ((ctx: Context, call: Call) => Effect.Effect<Input, Fault>) => {
   const { input } = operation
   const declared = Object.keys(input.path).length + Object.keys(input.query).length
   if (declared === 0 && ignoresBodies(operation)) return () => Effect.succeed(nothing)
   const path = decodeParameters(input.path, "address")
   const query = decodeParameters(input.query, "query of the URL")
-  const body = bodyReader(operation, scratchOf)
+  const body = bodyReader(operation, scratchOf, inTurn)
   return Effect.fnUntraced(function* (ctx: Context, call: Call) {
     const decoded = { path: yield* path(call.path), query: yield* query(call.query) }
     // the operation's type derives its handler's input from these very schemas
@@ -132,8 +137,9 @@ export const operationHandler = (
   streams: OpenStreams,
   upgrades: WeakMap<IncomingMessage, Upgrade>,
   folderFor: UploadFolder,
+  inTurn: InTurn,
 ): Middleware => {
-  const input = inputOf(operation, (ctx) => folderFor(ctx.state as RequestState))
+  const input = inputOf(operation, (ctx) => folderFor(ctx.state as RequestState), inTurn)
   const named = nameQuery(operation)
   const headers = headersFor(operation)
   const form = formOf(operation)

@@ -54,7 +54,10 @@ export interface HttpOptions {
   readonly trustedProxies?: readonly AddressNetwork[]
   /** Folder for uploaded files during their requests; created if missing. Default: the system's temporary folder. */
   readonly uploads?: string
-  /** Uploads of one user that are stored in files and received at a time; more of them wait. Default: 8. */
+  /**
+   * Uploads of one user that are stored in files and received at a time, and large bodies of one user that are held in memory; more of
+   * them wait. Default: 8 of each.
+   */
   readonly uploadsOfUser?: number
   readonly eventStreams: {
     /** Milliseconds between two comments that keep an idle stream open. */

@@ -9,8 +9,8 @@ import { join } from "node:path"
 import type { HttpOptions } from "./options.ts"
 import type { RequestState } from "./request-state.ts"
 
-/** Uploads in progress take disk space too, and are not yet charged to anybody. */
-const usuallyAtOnce = 8
+/** Uploads in progress take disk space or memory, and are not yet charged to anybody. */
+export const usuallyAtOnce = 8
 
 const ended = () =>
   new Failed({

@@ -356,6 +356,35 @@ describe("uploads", () => {
     expect((await upload(form(new Blob([new Uint8Array(100_000)])))).status).toBe(200)
   })
 
+  it("wait for others of the same user when many are coming in, and small ones and other users' do not", async () => {
+    const few = await startService({ operations: samples, http: { uploadsOfUser: 2 } })
+    /** Its last byte never comes. */
+    const standing = async () => {
+      const socket = connect(few.port, "127.0.0.1")
+      const head = `PUT /api/v2/upload HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${few.keys.member}\r\nContent-Length: 90000`
+      socket.write(`${head}\r\nContent-Type: multipart/form-data; boundary=abc\r\nExpect: 100-continue\r\n\r\n--abc\r\n`)
+      await once(socket, "data")
+      return socket
+    }
+    const sent = async (key: string, bytes: number) => {
+      const body = form(new Blob([new Uint8Array(bytes)]))
+      return (await fetch(`${few.url}/api/v2/upload`, { method: "PUT", headers: { "x-api-key": key }, body })).status
+    }
+    const [first, second] = [await standing(), await standing()]
+    let answered = false
+    const third = sent(few.keys.member, 90_000).finally(() => (answered = true))
+    const gone = await standing()
+    expect(await sent(few.keys.admin, 90_000)).toBe(200)
+    expect(await sent(few.keys.member, 10)).toBe(200)
+    expect(answered).toBe(false)
+    gone.destroy()
+    first.destroy()
+    expect(await third).toBe(200)
+    second.destroy()
+    expect(few.defects).toEqual([])
+    await few.stop()
+  })
+
   it("cut off in the middle change nothing", async () => {
     const entries = service.store.audit.length
     const head = "Content-Type: multipart/form-data; boundary=abc\r\nContent-Length: 9999\r\n\r\n"

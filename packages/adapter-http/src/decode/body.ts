@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as AST from "effect/SchemaAST"
 import type { Context } from "koa"
 import { BodyTooLarge } from "../faults.ts"
+import type { InTurn } from "./body-turns.ts"
 import { decodeParameters, decodeWith } from "./decode-with.ts"
 import { diskSink, memorySink, type FileSink } from "./file-sink.ts"
 import { foldKeys } from "./fold-keys.ts"
@@ -198,19 +199,34 @@ const readNothing = (check: CheckName | undefined): ReadBody => {
 export const ignoresBodies = (operation: Operation): boolean =>
   operation.input.body.type === "none" && bodyNames(operation) === undefined
 
-/** Returns how the operation's body is read. */
-export const bodyReader = (operation: Operation, scratchOf: ScratchOf): ReadBody => {
+/** Bytes of the operation's body at most. */
+const mostBytes = ({ access, input: { body } }: Operation): number => {
+  if (body.type === "multipart") return body.maxBytes
+  if (body.type === "json-or-multipart") return Math.max(body.maxBytes, usualLimit)
+  return (body.type === "json" ? body.maxBytes : undefined) ?? (access === "anonymous" ? anybodysLimit : usualLimit)
+}
+
+const readerOf = (operation: Operation, scratchOf: ScratchOf): ReadBody => {
   const { body } = operation.input
-  const limit = operation.access === "anonymous" ? anybodysLimit : usualLimit
   const what = "request body"
   switch (body.type) {
     case "none":
       return readNothing(bodyNames(operation))
     case "json":
-      return readJsonBody(body, body.maxBytes ?? limit, what, checkMembers(operation))
+      return readJsonBody(body, mostBytes(operation), what, checkMembers(operation))
     case "json-or-multipart":
       return readJsonOrForm(body, what, scratchOf, checkMembers(operation))
     case "multipart":
       return readForm(body, what, scratchOf, bodyNames(operation))
   }
+}
+
+/** Returns how the operation's body is read. What is not stored in a file is received in its turn. */
+export const bodyReader = (operation: Operation, scratchOf: ScratchOf, inTurn: InTurn): ReadBody => {
+  const read = readerOf(operation, scratchOf)
+  if (ignoresBodies(operation)) return read
+  const { body } = operation.input
+  const most = mostBytes(operation)
+  const isStored = "stored" in body && body.stored === true
+  return (ctx) => (isStored && saysMultipart(ctx) ? read(ctx) : inTurn(ctx, most, read(ctx)))
 }

@@ -7,7 +7,8 @@ export const saysJson = (ctx: Context): boolean => Boolean(ctx.request.is("appli
 /** Whether the request declares its body to be a multipart form. */
 export const saysMultipart = (ctx: Context): boolean => ctx.request.is("multipart/form-data") === "multipart/form-data"
 
-const hasBody = ({ request, req }: Context): boolean =>
+/** Whether the request comes with a body. */
+export const hasBody = ({ request, req }: Context): boolean =>
   request.length === undefined ? req.headers["transfer-encoding"] !== undefined : request.length > 0
 
 /**
