@@ -169,7 +169,10 @@ test("a VM can use discs on storages that its creator sees, but no disk of anoth
   expect(await change({ ide2: "local:iso/debian.iso,media=cdrom" })).toContain(
     "(/storage/local, Datastore.AllocateSpace|Datastore.Audit)",
   )
-  expect(await change({ scsi1: "local-lvm:vm-300-disk-0" })).toContain("(/vms/300, VM.Config.Disk)")
+  const foreign = { scsi1: "local-lvm:vm-300-disk-0" }
+  expect(await change(foreign)).toContain("(/storage/local-lvm, Datastore.Audit)")
+  await lab.ok("PUT", "/access/acl", { path: "/storage/local-lvm", roles: "PVEDatastoreUser", users: "ann@pve" })
+  expect(await change(foreign)).toContain("(/vms/300, VM.Config.Disk)")
   await lab.ok("PUT", "/access/acl", { path: "/storage/local", roles: "PVEDatastoreUser", users: "ann@pve" })
   expect(await change({ ide2: "local:iso/debian.iso,media=cdrom" })).toBeUndefined()
 })

@@ -46,14 +46,17 @@ test("reasons against a migration are shown before it, and prevent it", async ()
     })
   await lab.ok("PUT", "/nodes/pve1/qemu/300/config", { serial1: "socket" })
   expect((await lab.call("PUT", "/nodes/pve1/qemu/300/config", { serial0: "/dev/ttyS0" })).message).toBe(
-    "only root can set 'serial0' config for real devices\n",
+    "only root can modify 'serial0' config for real devices\n",
   )
   lab.sim.guest(300)!.config["serial0"] = "/dev/ttyS0"
   expect(await look()).toMatchObject({ local_resources: ["serial0"] })
   expect(await lab.settle(String((await migrate({ target: "pve2" })).data))).toBe(
     "can't migrate VM which uses local devices: serial0",
   )
-  await lab.ok("PUT", "/nodes/pve1/qemu/300/config", { delete: "serial0" })
+  expect((await lab.call("PUT", "/nodes/pve1/qemu/300/config", { delete: "serial0" })).message).toBe(
+    "only root can delete 'serial0' config for real devices\n",
+  )
+  delete lab.sim.guest(300)!.config["serial0"]
   expect(await lab.settle(String((await migrate({ target: "pve3", targetstorage: "two:vmstore" })).data))).toBe("OK")
   expect(await lab.ok("GET", "/nodes/pve3/qemu/300/config")).toMatchObject({
     scsi0: "local:300/vm-300-disk-0.qcow2,size=1G",

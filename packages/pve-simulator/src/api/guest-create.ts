@@ -1,6 +1,6 @@
 import { normalise, optionsIn, withoutEmpty } from "./guest-config.ts"
 import { withConfig } from "./guest-locks.ts"
-import { checkOptions, demandOnGuest } from "./guest-rights.ts"
+import { checkNewOptions, demandNewGuest } from "./guest-rights.ts"
 import { makeDisks } from "./new-disks.ts"
 import { failure, forbidden } from "../core/errors.ts"
 import { defaultBoot, isCloudInit, isNet, normaliseNic, ownDisks, volumeOf } from "../core/guest-config.ts"
@@ -88,10 +88,10 @@ const restore = (call: Call, archive: string): string => {
   if (pool !== undefined && !world.state.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
   const existing = world.state.guests.get(vmid)
   const takes = existing !== undefined && flag(call, "force") && existing.node === node
-  demandOnGuest(call, vmid, takes ? "VM.Backup" : "VM.Allocate", pool)
+  demandNewGuest(call, vmid, takes ? "VM.Backup" : "VM.Allocate", pool)
   const backup = archiveOf(call, archive)
   const changes = optionsIn(call)
-  checkOptions(call, vmid, changes, [], pool)
+  checkNewOptions(call, vmid, changes, pool)
   const target = optionalText(call, "storage")
   for (const key of Object.keys(backup.disks))
     demand(world, call.identity, `/storage/${target ?? storageOf(volumeOf(String(backup.config[key])))}`, [
@@ -147,8 +147,8 @@ const create = (call: Call): string => {
   const pool = optionalText(call, "pool")
   const changes = optionsIn(call)
   if (pool !== undefined && !world.state.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
-  demandOnGuest(call, vmid, "VM.Allocate", pool)
-  checkOptions(call, vmid, changes, [], pool)
+  demandNewGuest(call, vmid, "VM.Allocate", pool)
+  checkNewOptions(call, vmid, changes, pool)
   const existing = world.state.guests.get(vmid)
   if (existing !== undefined) throw failure(`unable to create VM ${vmid} - VM ${vmid} already exists on node '${existing.node}'`)
   return spawn(call, "qmcreate", vmid, (task) =>

@@ -1,78 +1,121 @@
 import { checkCpuModel } from "./cpu-models.ts"
 import { newDisk } from "./new-disks.ts"
-import { failure } from "../core/errors.ts"
-import { isCdrom, isDisk, isNet, parseNic, volumeOf } from "../core/guest-config.ts"
+import { badParameter, failure, PveError } from "../core/errors.ts"
+import { isCdrom, isCloudInit, isDisk, isNet, parseNic, parsePairs, volumeOf } from "../core/guest-config.ts"
 import type { Config } from "../core/state.ts"
 import { storageNamed, storageOf } from "../core/volumes.ts"
 import { type Call } from "../http/call.ts"
 import { demand, may } from "../http/permissions.ts"
+import { checkVolumeAccess } from "./volume-access.ts"
 
-/** Options that only root@pam may set. */
-const rootOnly = new Set(["args", "lock", "hookscript", "affinity"])
+/** The privilege that options of a kind need; of several, one is enough. Only root@pam may set an option of no kind. */
+const kinds: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^(?:cores|cpu|cpulimit|cpuunits|numa\d*|smp|sockets|vcpus)$/u, ["VM.Config.CPU"]],
+  [/^(?:balloon|memory|shares)$/u, ["VM.Config.Memory"]],
+  [
+    /^(?:acpi|audio0|hotplug|kvm|machine|rng0|scsihw|smbios1|tablet|vga|watchdog|(?:hostpci|serial|usb)\d+)$/u,
+    ["VM.Config.HWType"],
+  ],
+  [
+    /^(?:agent|autostart|bios|description|keyboard|localtime|migrate_downtime|migrate_speed|name|onboot|ostype|protection|reboot|startdate|startup|tags|tdf|template)$/u,
+    ["VM.Config.Options"],
+  ],
+  [/^freeze$/u, ["VM.PowerMgmt"]],
+  [/^(?:boot|bootdisk|vmstatestorage|(?:unused|virtiofs)\d+)$/u, ["VM.Config.Disk"]],
+  [/^net\d+$/u, ["VM.Config.Network"]],
+  [
+    /^(?:cicustom|cipassword|citype|ciupgrade|ciuser|ipconfig\d+|nameserver|searchdomain|sshkeys)$/u,
+    ["VM.Config.Cloudinit", "VM.Config.Network"],
+  ],
+]
 
-const isRealDevice = (key: string, value: string): boolean =>
-  (/^usb\d+$/.test(key) && !/spice|mapping=/.test(value)) || (/^serial\d+$/.test(key) && value !== "socket")
+type Deed = "set" | "modify" | "delete"
 
-const privilegeOf = (key: string): string => {
-  if (isDisk(key) || /^(unused\d+|boot|bootdisk|scsihw)$/.test(key)) return "VM.Config.Disk"
-  if (isNet(key) || /^(ipconfig\d+|nameserver|searchdomain)$/.test(key)) return "VM.Config.Network"
-  if (/^(cores|sockets|vcpus|cpu|cpulimit|cpuunits|numa\d*)$/.test(key)) return "VM.Config.CPU"
-  if (/^(memory|balloon|shares)$/.test(key)) return "VM.Config.Memory"
-  if (/^(cicustom|cipassword|citype|ciuser|ciupgrade|sshkeys)$/.test(key)) return "VM.Config.Cloudinit"
-  if (
-    /^(acpi|bios|machine|smbios1|hotplug|vga|tablet|audio0|hostpci\d+|usb\d+|serial\d+|parallel\d+|watchdog|rng0|arch|kvm)$/.test(
-      key,
-    )
-  )
-    return "VM.Config.HWType"
-  return "VM.Config.Options"
+/** Refuses a device of the host to everybody but root@pam; devices that are mapped for the cluster need a right on their mapping. */
+const checkDevice = (call: Call, key: string, value: string, deed: Deed = "set"): void => {
+  const [, kind = ""] = /^(hostpci|serial|usb)\d+$/u.exec(key) ?? []
+  if (kind === "" || call.identity.isRoot) return
+  const mapping = parsePairs(value).get("mapping")
+  if (mapping !== undefined)
+    return demand(call.world, call.identity, `/mapping/${kind.replace("host", "")}/${mapping}`, ["Mapping.Use"])
+  if (kind === "serial" ? value === "socket" : kind === "usb" && /spice/iu.test(value)) return
+  const verb = kind === "serial" ? deed : "set"
+  throw failure(`only root can ${verb} '${key}' config for ${kind === "hostpci" ? "non-mapped" : "real"} devices`)
 }
 
-/** Checks a right on a VM; for a new VM, also on its pool. */
-export const demandOnGuest = (call: Call, vmid: number, privilege: string, pool?: string): void => {
-  if (pool !== undefined && may(call.world, call.identity, `/pool/${pool}`, [privilege])) return
-  demand(call.world, call.identity, `/vms/${vmid}`, [privilege])
+/** Checks a right on a VM; for a new VM, also on its pool. Of several privileges all are needed, or any. */
+const demandOnGuest = (call: Call, vmid: number, privileges: readonly string[], pool?: string, any = false): void => {
+  if (pool !== undefined && may(call.world, call.identity, `/pool/${pool}`, privileges, any)) return
+  demand(call.world, call.identity, `/vms/${vmid}`, privileges, any)
 }
 
-/** Checks the rights on each option, on the storages of new disks and on the bridges of network devices. */
-export const checkOptions = (call: Call, vmid: number, changes: Config, removed: readonly string[], pool?: string): void => {
-  const { identity } = call
-  for (const key of [...Object.keys(changes), ...removed]) {
-    if (!identity.isRoot && rootOnly.has(key)) throw failure(`only root can set '${key}' config`)
-    if (/^hostpci\d+$/.test(key) && !identity.isRoot && !String(changes[key]).includes("mapping="))
-      throw failure(`only root can set '${key}' config for non-mapped devices`)
-    const value = changes[key]
-    if (!identity.isRoot && value !== undefined && isRealDevice(key, String(value)))
-      throw failure(`only root can set '${key}' config for real devices`)
-    if (key === "cpu") checkCpuModel(call, value, call.world.state.guests.get(vmid)?.config["cpu"])
-    const cdrom = isDisk(key) && value !== undefined && isCdrom(String(value))
-    demandOnGuest(call, vmid, cdrom ? "VM.Config.CDROM" : privilegeOf(key), pool)
-    if (value === undefined) continue
-    if (isDisk(key)) checkDisk(call, vmid, String(value))
-    if (isNet(key)) checkBridge(call, String(value))
-  }
+/** Whether the caller has a right on a new VM: on its number or on its pool. Refuses without naming what is missing. */
+export const demandNewGuest = (call: Call, vmid: number, privilege: string, pool: string | undefined): void => {
+  const paths = [`/vms/${vmid}`, ...(pool === undefined ? [] : [`/pool/${pool}`])]
+  if (!paths.some((path) => may(call.world, call.identity, path, [privilege]))) throw new PveError(403, "Permission check failed")
 }
 
+const checkOption = (call: Call, vmid: number, key: string, pool?: string): void => {
+  if (isDisk(key) || call.identity.isRoot) return
+  const privileges = kinds.find(([keys]) => keys.test(key))?.[1]
+  if (privileges === undefined) throw failure(`only root can set '${key}' config`)
+  demandOnGuest(call, vmid, privileges, pool, true)
+  if (key === "startup") demand(call.world, call.identity, "/", ["Sys.Modify"])
+}
+
+/** Checks the rights on the options of a new VM, on the storages of its disks and on its bridges. Drives need no right of their own. */
+export const checkNewOptions = (call: Call, vmid: number, options: Config, pool?: string): void => {
+  for (const [key, value] of Object.entries(options)) if (isDisk(key)) checkDisk(call, vmid, String(value))
+  for (const key of Object.keys(options)) checkOption(call, vmid, key, pool)
+  for (const [key, value] of Object.entries(options)) checkDevice(call, key, String(value))
+  for (const [key, value] of Object.entries(options)) if (isNet(key)) checkBridge(call, String(value))
+  if (options["cpu"] !== undefined) checkCpuModel(call, options["cpu"], undefined)
+}
+
+/** Checks the rights on changed and removed options, and on what they refer to before and after. */
+export const checkChanges = (call: Call, vmid: number, changes: Config, removed: readonly string[]): void => {
+  const before = call.world.state.guests.get(vmid)?.config ?? {}
+  for (const key of [...removed, ...Object.keys(changes)]) checkOption(call, vmid, key)
+  for (const [key, value] of Object.entries(changes)) if (isDisk(key)) checkDisk(call, vmid, String(value))
+  for (const [key, value] of Object.entries(changes)) if (isNet(key)) checkBridge(call, String(value))
+  if (changes["cpu"] !== undefined) checkCpuModel(call, changes["cpu"], before["cpu"])
+  for (const key of [...removed, ...Object.keys(changes)])
+    for (const value of [before[key], changes[key]])
+      if (value !== undefined) checkUsed(call, vmid, key, String(value), removed.includes(key) ? "delete" : "modify")
+}
+
+const checkUsed = (call: Call, vmid: number, key: string, value: string, deed: Deed): void => {
+  if (isNet(key)) checkBridge(call, value)
+  else if (isDisk(key)) demandOnGuest(call, vmid, privilegesOfDrive(value))
+  else checkDevice(call, key, value, deed)
+}
+
+const privilegesOfDrive = (drive: string): readonly string[] => {
+  if (isCloudInit(drive)) return ["VM.Config.Cloudinit", "VM.Config.CDROM"]
+  return [isCdrom(drive) ? "VM.Config.CDROM" : "VM.Config.Disk"]
+}
+
+/** Checks the rights on the storage of a drive's volume. Nothing is needed for a new cloud-init drive. */
 const checkDisk = (call: Call, vmid: number, disk: string): void => {
-  const volume = volumeOf(disk)
-  if (volume === "none" || volume === "cdrom" || volume.startsWith("/")) return
-  const id = storageOf(volume)
-  storageNamed(call.world, id)
-  if (newDisk(disk) !== undefined) demand(call.world, call.identity, `/storage/${id}`, ["Datastore.AllocateSpace"])
-  else mayUseVolume(call, vmid, volume)
-}
-
-/** A caller who can see the storage may use its disc images; a disk of another VM needs the right to configure that VM's disks. */
-const mayUseVolume = (call: Call, vmid: number, volid: string): void => {
   const { world, identity } = call
-  const storage = `/storage/${storageOf(volid)}`
-  if (may(world, identity, storage, ["Datastore.Allocate"])) return
-  if (/:(?:iso|vztmpl|import)\//u.test(volid)) {
-    demand(world, identity, storage, ["Datastore.AllocateSpace", "Datastore.Audit"], true)
+  const volume = volumeOf(disk)
+  if (volume === "none") return
+  if (volume === "cdrom") return demand(world, identity, "/", ["Sys.Console"])
+  if (volume.startsWith("/")) {
+    if (!identity.isRoot)
+      throw failure("Only root can pass arbitrary filesystem paths. at /usr/share/perl5/PVE/Storage.pm line 580.")
     return
   }
-  const owner = Number(/(?:vm|base)-(\d+)-/u.exec(volid)?.[1] ?? vmid)
-  if (owner !== vmid) demand(world, identity, `/vms/${owner}`, ["VM.Config.Disk"])
+  const id = storageOf(volume)
+  const wanted = newDisk(disk)
+  if (wanted?.gib === "cloudinit") return void storageNamed(world, id)
+  if (wanted === undefined) {
+    storageNamed(world, id)
+    return checkVolumeAccess(call, volume, vmid)
+  }
+  demand(world, identity, `/storage/${id}`, ["Datastore.AllocateSpace"])
+  if (!storageNamed(world, id).content.includes("images"))
+    throw badParameter({ storage: `storage '${id}' does not support vm images` })
 }
 
 /** In the access list, a node's bridge is a VNet of the zone `localnetwork`; an SDN VNet is in its own zone. */
