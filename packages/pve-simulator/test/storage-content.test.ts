@@ -83,3 +83,57 @@ test("templates of containers are listed and fetched, as images are", async () =
   expect(await lab.ok("GET", contentOf("pve", "local"))).toMatchObject([{ volid: `local:vztmpl/${template}` }])
   expect((await fetch({ storage: "local-lvm", template })).message).toContain("vztmpl")
 })
+
+test("volumes are listed and read only with a right on the storage and, for disks, on their VM; most need a right to be removed", async () => {
+  const lab = createLab()
+  await fetched(lab, {})
+  await lab.task("POST", "/nodes/pve/qemu", { vmid: 200, scsi0: "local:1" })
+  await lab.ok("POST", "/access/users", { userid: "ann@pve" })
+  const { value } = (await lab.ok("POST", "/access/users/ann@pve/token/tok", { privsep: 0 })) as { value: string }
+  const ann = { token: `ann@pve!tok=${value}` }
+  const grant = async (path: string, privs: string) => {
+    const roleid = `role${path.replaceAll("/", "-")}`
+    await lab.call("POST", "/access/roles", { roleid })
+    await lab.ok("PUT", `/access/roles/${roleid}`, { privs })
+    await lab.ok("PUT", "/access/acl", { path, roles: roleid, users: "ann@pve" })
+  }
+  const seen = async () =>
+    ((await lab.ok("GET", contentOf("pve", "local"), undefined, ann)) as { volid: string }[]).map(({ volid }) => volid)
+  const disk = "local:200/vm-200-disk-0.qcow2"
+
+  await grant("/storage/local", "Datastore.Audit Datastore.AllocateSpace Datastore.AllocateTemplate")
+  expect(await seen()).toEqual(["local:iso/a.iso"])
+  const info = async () => await lab.call("GET", `${contentOf("pve", "local")}/${encodeURIComponent(disk)}`, undefined, ann)
+  expect(await info()).toMatchObject({ status: 403, message: "Permission check failed (/vms/200, VM.Config.Disk)\n" })
+  await grant("/vms/200", "VM.Config.Disk")
+  expect((await seen()).toSorted()).toEqual([disk, "local:iso/a.iso"])
+  expect(await info()).toMatchObject({ status: 200 })
+
+  const remove = async (volume: string) =>
+    await lab.call("DELETE", `${contentOf("pve", "local")}/${encodeURIComponent(volume)}`, undefined, ann)
+  for (const volume of ["local:iso/a.iso", disk])
+    expect(await remove(volume)).toMatchObject({
+      status: 403,
+      message: "Permission check failed (/storage/local, Datastore.Allocate)\n",
+    })
+  await grant("/storage/local", "Datastore.Allocate")
+  expect(await remove("local:iso/a.iso")).toMatchObject({ status: 200 })
+})
+
+test("the owner's right on backups and space on the storage are enough to remove a backup", async () => {
+  const lab = createLab()
+  await lab.task("POST", "/nodes/pve/qemu", { vmid: 200 })
+  await lab.task("POST", "/nodes/pve/vzdump", { vmid: "200", storage: "local" })
+  const [backup] = (await lab.ok("GET", contentOf("pve", "local"), { content: "backup" })) as { volid: string }[]
+  await lab.ok("POST", "/access/users", { userid: "ann@pve" })
+  const { value } = (await lab.ok("POST", "/access/users/ann@pve/token/tok", { privsep: 0 })) as { value: string }
+  const remove = async () =>
+    await lab.call("DELETE", `${contentOf("pve", "local")}/${encodeURIComponent(backup!.volid)}`, undefined, {
+      token: `ann@pve!tok=${value}`,
+    })
+  expect((await remove()).message).toBe("Permission check failed (/storage/local, Datastore.AllocateSpace)\n")
+  await lab.ok("PUT", "/access/acl", { path: "/storage/local", roles: "PVEDatastoreUser", users: "ann@pve" })
+  expect((await remove()).message).toBe("Permission check failed (/vms/200, VM.Backup)\n")
+  await lab.ok("PUT", "/access/acl", { path: "/vms/200", roles: "PVEVMUser", users: "ann@pve" })
+  expect((await remove()).status).toBe(200)
+})

@@ -16,6 +16,7 @@ import { splitList } from "../schema/formats.ts"
 import { namedStrings } from "../schema/named-strings.ts"
 import { parsePropertyString } from "../schema/validate.ts"
 import { withConfig } from "./guest-locks.ts"
+import { checkVolumeAccess } from "./volume-access.ts"
 import { powerOn, shutDown } from "./guest-power.ts"
 
 /** The disks of a guest that a backup includes: no discs, and no disk with `backup=0`. */
@@ -194,10 +195,9 @@ const vzdump = (call: Call): string => {
 
 /** The configuration in a backup. */
 const extractConfig = (call: Call): string => {
+  checkVolumeAccess(call, text(call, "volume"))
   const volume = findVolume(call.world, nodeOf(call).name, text(call, "volume"))
   if (volume?.backup === undefined) throw failure(`volume '${text(call, "volume")}' does not exist`)
-  if (!may(call.world, call.identity, `/vms/${volume.vmid}`, ["VM.Backup"]))
-    demand(call.world, call.identity, `/storage/${text(call, "volume").split(":")[0]}`, ["Datastore.Allocate"])
   return Object.entries(volume.backup.config)
     .map(([key, value]) => `${key}: ${value}\n`)
     .toSorted()

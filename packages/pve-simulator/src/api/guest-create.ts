@@ -20,8 +20,9 @@ import {
 import { type World, nowSeconds } from "../core/world.ts"
 import { removeResource } from "../ha/resources.ts"
 import { type Call, type Routes, flag, optionalText, spawn, text, vmidOf } from "../http/call.ts"
-import { demand, may } from "../http/permissions.ts"
+import { demand } from "../http/permissions.ts"
 import { turnOnStopped } from "./guest-power.ts"
+import { checkVolumeAccess } from "./volume-access.ts"
 
 /** Puts a guest into the pool that its creator named. */
 export const joinPool = (world: World, pool: string | undefined, vmid: number): void => {
@@ -40,13 +41,11 @@ const startIfAsked = (call: Call, vmid: number): void => {
 
 /** The backup to restore; fails if the caller may not read it. */
 const archiveOf = (call: Call, archive: string): Backup => {
-  const { world, identity } = call
-  const id = storageOf(archive)
-  storageNamed(world, id)
+  const { world } = call
+  storageNamed(world, storageOf(archive))
+  checkVolumeAccess(call, archive, vmidOf(call))
   const volume = findVolume(world, text(call, "node"), archive)
   if (volume?.backup === undefined) throw failure(`volume '${archive}' does not exist`)
-  if (!may(world, identity, `/vms/${volume.vmid}`, ["VM.Backup"]))
-    demand(world, identity, `/storage/${id}`, ["Datastore.Allocate"])
   return volume.backup
 }
 

@@ -20,6 +20,7 @@ import { nowSeconds } from "../core/world.ts"
 import { flag, nodeOf, optionalNumber, optionalText, spawn, text, type Call, type Routes } from "../http/call.ts"
 import { demand, may } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
+import { checkVolumeAccess, mayReadVolume } from "./volume-access.ts"
 
 const mayAudit = (call: Call, id: string): boolean =>
   may(call.world, call.identity, `/storage/${id}`, ["Datastore.Audit", "Datastore.AllocateSpace"], true)
@@ -82,13 +83,7 @@ const content = (call: Call): unknown[] => {
   const type = optionalText(call, "content")
   return volumesOn(storage, nodeOf(call).name)
     .filter((volume) => (vmid === undefined || volume.vmid === vmid) && (type === undefined || volume.content === type))
-    .filter(
-      (volume) =>
-        volume.vmid === undefined ||
-        may(call.world, call.identity, `/storage/${storage.id}`, ["Datastore.Allocate"]) ||
-        may(call.world, call.identity, `/vms/${volume.vmid}`, ["VM.Config.Disk"]) ||
-        mayAudit(call, storage.id),
-    )
+    .filter(({ volid: id }) => mayReadVolume(call, id))
     .map((volume) => ({
       volid: volume.volid,
       content: volume.content,
@@ -119,6 +114,7 @@ const volid = (call: Call): string => {
 const volumeInfo = (call: Call) => {
   nodeStorage(call)
   const id = volid(call)
+  checkVolumeAccess(call, id)
   const volume = findVolume(call.world, nodeOf(call).name, id)
   if (volume === undefined) throw failure(`volume_size_info on '${id}' failed`)
   const { notes, protected: kept } = volume
@@ -134,12 +130,10 @@ const volumeInfo = (call: Call) => {
 
 /** Notes and protection, which only backups have. */
 const updateVolume = (call: Call): null => {
-  const { world, identity } = call
-  const storage = nodeStorage(call)
-  const volume = findVolume(world, nodeOf(call).name, volid(call))
+  nodeStorage(call)
+  checkVolumeAccess(call, volid(call))
+  const volume = findVolume(call.world, nodeOf(call).name, volid(call))
   if (volume === undefined) throw failure(`volume '${volid(call)}' does not exist`)
-  if (volume.vmid === undefined || !may(world, identity, `/vms/${volume.vmid}`, ["VM.Backup"]))
-    demand(world, identity, `/storage/${storage.id}`, ["Datastore.Allocate"])
   const { notes, protected: kept } = call.parameters
   for (const [name, value] of Object.entries({ notes, protected: kept }))
     if (value !== undefined && volume.content !== "backup") throw failure(`only backups support attribute '${name}'`)
@@ -199,9 +193,11 @@ const removeContent = (call: Call): string => {
   const node = nodeOf(call).name
   const id = volid(call)
   const volume = findVolume(world, node, id)
-  demand(world, call.identity, `/storage/${storage.id}`, [
-    volume?.vmid === undefined ? "Datastore.AllocateTemplate" : "Datastore.AllocateSpace",
-  ])
+  const [owner, isBackup] = [volume?.vmid, id.slice(id.indexOf(":")).startsWith(":backup/")]
+  if (owner !== undefined && isBackup) {
+    demand(world, call.identity, `/storage/${storage.id}`, ["Datastore.AllocateSpace"])
+    demand(world, call.identity, `/vms/${owner}`, ["VM.Backup"])
+  } else demand(world, call.identity, `/storage/${storage.id}`, ["Datastore.Allocate"])
   return spawn(call, "imgdel", id.replaceAll(":", "@").replaceAll("/", "-"), function* (): Routine<void> {
     yield* sleep(world.clock, world.timing.configTask)
     if (volume === undefined) throw failure(`volume '${id}' does not exist`)
