@@ -151,6 +151,10 @@ describe("the doctor's check of the token's rights", () => {
     expect(await lacking("VM.Config.Disk", "Mapping.Use")).toMatchObject([
       {
         level: "warn",
+        detail: "the token lacks VM.Config.Disk on /vms, which blocks naming the clones that need a template",
+      },
+      {
+        level: "warn",
         detail:
           "the token lacks Mapping.Use on /mapping/cpu, VM.Config.Disk on /vms, which blocks anti-sandbox mode of processors and disks",
       },

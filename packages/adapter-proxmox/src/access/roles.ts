@@ -52,6 +52,8 @@ export const neededByFeature: Readonly<Record<string, ByPath>> = {
     "/access/groups": ["User.Modify"],
     "/access/realm/pve": ["Realm.AllocateUser"],
   },
+  // without it, the hypervisor does not list disks of other VMs
+  "naming the clones that need a template": { "/vms": ["VM.Config.Disk"] },
   [nodeDownloads]: { "/nodes": ["Permissions.Modify"] },
   "anti-sandbox mode of processors and disks": {
     [processorModels]: ["Mapping.Modify", "Mapping.Use"],
