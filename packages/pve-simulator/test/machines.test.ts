@@ -28,8 +28,8 @@ test("reasons against a migration are shown before it, and prevent it", async ()
     allowed_nodes: ["pve2"],
     not_allowed_nodes: { pve3: { unavailable_storages: ["two"] } },
     local_disks: [
-      { drivename: "scsi0", volid: "local:300/vm-300-disk-0.qcow2", cdrom: 0, is_unused: 0, size: 1024 ** 3 },
-      { drivename: "scsi1", volid: "two:300/vm-300-disk-0.qcow2" },
+      { drivename: "scsi0", volid: "local:300/vm-300-disk-0.raw", cdrom: 0, is_unused: 0, size: 1024 ** 3 },
+      { drivename: "scsi1", volid: "two:300/vm-300-disk-0.raw" },
     ],
     local_resources: [],
     "dependent-ha-resources": [],
@@ -59,7 +59,7 @@ test("reasons against a migration are shown before it, and prevent it", async ()
   delete lab.sim.guest(300)!.config["serial0"]
   expect(await lab.settle(String((await migrate({ target: "pve3", targetstorage: "two:vmstore" })).data))).toBe("OK")
   expect(await lab.ok("GET", "/nodes/pve3/qemu/300/config")).toMatchObject({
-    scsi0: "local:300/vm-300-disk-0.qcow2,size=1G",
+    scsi0: "local:300/vm-300-disk-0.raw,size=1G",
     scsi1: "vmstore:vm-300-disk-0,size=1G",
   })
   expect(await lab.ok("GET", "/nodes/pve1/storage/two/content")).toEqual([])
@@ -80,8 +80,8 @@ test("a moved disk keeps its source as an unused one unless told to delete it", 
   expect(await lab.task("POST", "/nodes/pve/qemu/300/move_disk", { disk: "scsi0", storage: "local" })).toBe("OK")
   expect(await lab.task("POST", "/nodes/pve/qemu/300/move_disk", { disk: "virtio0", storage: "local", delete: 1 })).toBe("OK")
   expect(await lab.ok("GET", "/nodes/pve/qemu/300/config")).toMatchObject({
-    scsi0: "local:300/vm-300-disk-0.qcow2,size=4G",
-    virtio0: "local:300/vm-300-disk-1.qcow2,size=2G",
+    scsi0: "local:300/vm-300-disk-0.raw,size=4G",
+    virtio0: "local:300/vm-300-disk-1.raw,size=2G",
     unused0: "local-lvm:vm-300-disk-0",
   })
   expect(lab.sim.state.storages.get("local-lvm")?.volumes.has("pve/local-lvm:vm-300-disk-1")).toBe(false)

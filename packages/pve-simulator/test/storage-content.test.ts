@@ -24,7 +24,7 @@ test("a volume is where the storage's kind puts it: a file of a folder, or a blo
   const pathOf = async (storage: string, volume: string) =>
     ((await read(lab, "pve", storage, volume)).data as { path: string }).path
   expect(await pathOf("local-lvm", "local-lvm:vm-200-disk-0")).toBe("/dev/pve/vm-200-disk-0")
-  expect(await pathOf("local", "local:200/vm-200-disk-0.qcow2")).toBe("/var/lib/vz/images/200/vm-200-disk-0.qcow2")
+  expect(await pathOf("local", "local:200/vm-200-disk-0.raw")).toBe("/var/lib/vz/images/200/vm-200-disk-0.raw")
   expect(await pathOf("tank", "vm-200-disk-0")).toBe("/dev/zvol/rpool/data/vm-200-disk-0")
   expect(await pathOf("local", "local:iso/a.iso")).toBe("/var/lib/vz/template/iso/a.iso")
 })
@@ -99,7 +99,7 @@ test("volumes are listed and read only with a right on the storage and, for disk
   }
   const seen = async () =>
     ((await lab.ok("GET", contentOf("pve", "local"), undefined, ann)) as { volid: string }[]).map(({ volid }) => volid)
-  const disk = "local:200/vm-200-disk-0.qcow2"
+  const disk = "local:200/vm-200-disk-0.raw"
 
   await grant("/storage/local", "Datastore.Audit Datastore.AllocateSpace Datastore.AllocateTemplate")
   expect(await seen()).toEqual(["local:iso/a.iso"])

@@ -6,7 +6,8 @@ import type { Config, Guest, StorageState, Volume } from "../core/state.ts"
 import type { TaskHandle } from "../core/tasks.ts"
 import {
   allocate,
-  defaultFormat,
+  cloudInitFormat,
+  formatOn,
   findVolume,
   formatSize,
   storageLock,
@@ -86,9 +87,8 @@ function* copyDisk(world: World, plan: Plan, key: string, disk: string, made: Vo
   const full = plan.full || cloudinit
   task.log(`create ${full ? "full" : "linked"} clone of drive ${key} (${volid})`)
   if (original === undefined) throw failure(`clone failed: volume '${volid}' does not exist`)
-  const format = plan.full
-    ? (plan.format ?? (plan.storage === undefined ? original.format : defaultFormat(storage)))
-    : original.format
+  const wanted = plan.full ? (plan.format ?? original.format) : "qcow2"
+  const format = cloudinit ? cloudInitFormat(storage) : formatOn(storage, wanted)
   const { node } = source.guest
   const make = (usedBytes: number, parent?: Volume) => () => {
     const purpose = cloudinit ? "cloudinit" : "disk"

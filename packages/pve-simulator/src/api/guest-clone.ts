@@ -67,7 +67,7 @@ const checkDisks = (call: Call, source: Source, full: boolean, node: string, sto
     demand(world, call.identity, `/storage/${storageId ?? storage.id}`, ["Datastore.AllocateSpace"])
     if (full || isCloudInit(disk)) continue
     const volume = findVolume(world, source.guest.node, volid)
-    const linkable = volume !== undefined && /base-\d+-disk-\d[^/]*$/.test(volid) && canLink(storage, volume.format)
+    const linkable = volume !== undefined && /base-\d+-disk-\d[^/]*$/.test(volid) && canLink(storage)
     if (!linkable) throw failure(`Linked clone feature is not supported for '${volid}' (${key})`)
   }
 }

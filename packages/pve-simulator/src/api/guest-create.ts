@@ -9,7 +9,7 @@ import { type Routine, sleep } from "../core/routine.ts"
 import type { Backup, Config, Volume } from "../core/state.ts"
 import {
   allocate,
-  defaultFormat,
+  cloudInitFormat,
   findVolume,
   isFileBased,
   removeVolume,
@@ -70,7 +70,7 @@ function* restoreDisks(call: Call, backup: Backup, made: Volume[]): Routine<Conf
     if (!isCloudInit(disk)) continue
     const storage = usableStorage(world, optionalText(call, "storage") ?? storageOf(volumeOf(disk)), node)
     const size = { sizeBytes: 4 * 1024 ** 2, usedBytes: 0 }
-    const volume = allocate(world, { storage, node, vmid, ...size, format: defaultFormat(storage), purpose: "cloudinit" })
+    const volume = allocate(world, { storage, node, vmid, ...size, format: cloudInitFormat(storage), purpose: "cloudinit" })
     made.push(volume)
     config[key] = `${volume.volid},media=cdrom`
   }

@@ -4,7 +4,7 @@ import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, Volume } from "../core/state.ts"
 import {
   allocate,
-  defaultFormat,
+  formatOn,
   findVolume,
   formatSize,
   parseSize,
@@ -156,7 +156,7 @@ const moveDisk = (call: Call): string => {
             vmid: guest.vmid,
             sizeBytes,
             usedBytes,
-            format: format ?? defaultFormat(storage),
+            format: formatOn(storage, format ?? volume.format),
             purpose: "disk",
           })
         },

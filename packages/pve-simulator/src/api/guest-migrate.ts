@@ -6,7 +6,7 @@ import type { Guest } from "../core/state.ts"
 import type { TaskHandle } from "../core/tasks.ts"
 import {
   allocate,
-  defaultFormat,
+  formatOn,
   findVolume,
   isOnNode,
   moveToNode,
@@ -195,7 +195,7 @@ const moveDisk = (
     vmid: guest.vmid,
     sizeBytes,
     usedBytes,
-    format: defaultFormat(storage),
+    format: formatOn(storage, volume.format),
     purpose,
   })
   removeVolume(world, guest.node, volid)

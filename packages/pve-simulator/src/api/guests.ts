@@ -161,7 +161,7 @@ const feature = (call: Call) => {
     wanted === "copy" ||
     (wanted === "clone" &&
       guest.config["template"] === 1 &&
-      volumes.every((volume, i) => volume !== undefined && canLink(storages[i]!, volume.format))) ||
+      volumes.every((volume, i) => volume !== undefined && canLink(storages[i]!))) ||
     (wanted === "snapshot" && guest.config["template"] !== 1 && canSnapshot(call.world, guest))
   const nodes = [...call.world.state.nodes.keys()].filter(
     (node) => node === guest.node || storages.every((storage) => storage.shared && isOnNode(storage, node)),

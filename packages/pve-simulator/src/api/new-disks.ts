@@ -4,7 +4,8 @@ import { type Routine, sleep } from "../core/routine.ts"
 import type { Config, Volume } from "../core/state.ts"
 import {
   allocate,
-  defaultFormat,
+  cloudInitFormat,
+  formatOn,
   findVolume,
   formatSize,
   removeVolume,
@@ -58,8 +59,8 @@ function* makeDisk(
   const wanted = newDisk(disk)!
   const { node, vmid } = owner
   const storage = usableStorage(world, wanted.storage, node)
-  const format = parsePairs(disk).get("format") ?? defaultFormat(storage)
   const cloudinit = wanted.gib === "cloudinit"
+  const format = parsePairs(disk).get("format") ?? (cloudinit ? cloudInitFormat(storage) : formatOn(storage))
   const sizeBytes = wanted.gib === "cloudinit" ? CLOUDINIT_BYTES : Math.round(wanted.gib * 1024 ** 3)
   const purpose = cloudinit ? "cloudinit" : "disk"
   const fail = () => storageLockFailure(storage)

@@ -41,9 +41,8 @@ export const usableStorage = (world: World, id: string, node: string): StorageSt
 /** Whether volumes of a storage are files in a folder. */
 export const isFileBased = (storage: StorageState): boolean => ["dir", "nfs", "cifs", "cephfs", "btrfs"].includes(storage.type)
 
-/** Whether the storage supports linked clones. */
-export const canLink = (storage: StorageState, format: string): boolean =>
-  isFileBased(storage) ? format === "qcow2" : storage.type !== "lvm"
+/** Whether the storage supports linked clones: in a folder, of files in any format. */
+export const canLink = (storage: StorageState): boolean => storage.type !== "lvm"
 
 /** The storage's lock for allocations, local to a node or cluster-wide. */
 export const storageLock = (storage: StorageState, node: string): string =>
@@ -79,8 +78,11 @@ export const usedBytes = (storage: StorageState, node: string): number => {
   return sum
 }
 
-/** The default format of a disk on a storage. */
-export const defaultFormat = (storage: StorageState): string => (isFileBased(storage) ? "qcow2" : "raw")
+/** The format of a disk on a storage if this one is preferred: block storage has raw disks only, and a folder's are raw by default. */
+export const formatOn = (storage: StorageState, preferred = "raw"): string => (isFileBased(storage) ? preferred : "raw")
+
+/** The format of a cloud-init drive on a storage. */
+export const cloudInitFormat = (storage: StorageState): string => formatOn(storage, "qcow2")
 
 /** A volume to create. */
 export interface Allocation {
@@ -103,6 +105,8 @@ export interface Allocation {
 export const allocate = (world: World, request: Allocation): Volume => {
   const { storage, node, vmid } = request
   if (storage.full || world.faults.isStorageFull(storage.id)) throw failure(`storage '${storage.id}': not enough free space`)
+  if (request.format !== formatOn(storage, request.format))
+    throw failure(`unsupported format '${request.format}' at /usr/share/perl5/PVE/Storage/LvmThinPlugin.pm line 91.`)
   const prefix = request.base === true ? "base" : "vm"
   const suffix = isFileBased(storage) ? `.${request.format}` : ""
   const volidOf = (name: string) => {
