@@ -1,7 +1,7 @@
 import { refuseLocked, refuseSkiplock, withConfig } from "./guest-locks.ts"
 import { type PlugProblem, plugProblem } from "./guest-power.ts"
 import { checkChanges } from "./guest-rights.ts"
-import { makeDisks } from "./new-disks.ts"
+import { checkImports, makeDisks } from "./new-disks.ts"
 import { badParameter, failure } from "../core/errors.ts"
 import {
   digestOf,
@@ -68,6 +68,7 @@ const readEdit = (call: Call): Edit => {
   for (const key of reverted) if (!guestOptions.has(key)) throw badParameter({ revert: `unknown option '${key}'` })
   for (const key of removed)
     if (changes[key] !== undefined) throw badParameter({ delete: `you can't use '-${key}' and -delete ${key}' at the same time` })
+  checkImports(changes)
   checkChanges(call, vmidOf(call), changes, removed)
   return { changes, removed, reverted }
 }

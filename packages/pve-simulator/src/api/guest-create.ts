@@ -1,7 +1,7 @@
 import { normalise, optionsIn, withoutEmpty } from "./guest-config.ts"
 import { withConfig } from "./guest-locks.ts"
 import { checkNewOptions, demandNewGuest } from "./guest-rights.ts"
-import { makeDisks } from "./new-disks.ts"
+import { checkImports, makeDisks } from "./new-disks.ts"
 import { failure, forbidden } from "../core/errors.ts"
 import { defaultBoot, isCloudInit, isNet, normaliseNic, ownDisks, volumeOf } from "../core/guest-config.ts"
 import { newGuest, newIdentity } from "../core/new-guest.ts"
@@ -148,6 +148,7 @@ const create = (call: Call): string => {
   if (pool !== undefined && !world.state.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
   demandNewGuest(call, vmid, "VM.Allocate", pool)
   checkNewOptions(call, vmid, changes, pool)
+  checkImports(changes)
   const existing = world.state.guests.get(vmid)
   if (existing !== undefined) throw failure(`unable to create VM ${vmid} - VM ${vmid} already exists on node '${existing.node}'`)
   return spawn(call, "qmcreate", vmid, (task) =>

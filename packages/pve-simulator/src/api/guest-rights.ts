@@ -113,9 +113,18 @@ const checkDisk = (call: Call, vmid: number, disk: string): void => {
     storageNamed(world, id)
     return checkVolumeAccess(call, volume, vmid)
   }
+  const source = parsePairs(disk).get("import-from")
+  if (source?.includes(":") === true) checkSource(call, vmid, source)
   demand(world, identity, `/storage/${id}`, ["Datastore.AllocateSpace"])
   if (!storageNamed(world, id).content.includes("images"))
     throw badParameter({ storage: `storage '${id}' does not support vm images` })
+}
+
+/** A disk of a VM may be imported with the right to clone that VM. */
+const checkSource = (call: Call, vmid: number, source: string): void => {
+  const owner = /(?:vm|base)-(\d+)-[^/]*$/u.exec(source)?.[1]
+  if (owner === undefined) checkVolumeAccess(call, source, vmid)
+  else demand(call.world, call.identity, `/vms/${owner}`, ["VM.Clone"])
 }
 
 /** In the access list, a node's bridge is a VNet of the zone `localnetwork`; an SDN VNet is in its own zone. */

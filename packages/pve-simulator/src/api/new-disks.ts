@@ -1,13 +1,14 @@
-import { failure } from "../core/errors.ts"
+import { badParameter, failure } from "../core/errors.ts"
 import { isCdrom, isDisk, normaliseDisk, parsePairs, volumeOf } from "../core/guest-config.ts"
 import { type Routine, sleep } from "../core/routine.ts"
-import type { Config, Volume } from "../core/state.ts"
+import type { Config, StorageState, Volume } from "../core/state.ts"
 import {
   allocate,
   cloudInitFormat,
   formatOn,
   findVolume,
   formatSize,
+  isFileBased,
   removeVolume,
   storageLock,
   storageLockFailure,
@@ -23,7 +24,40 @@ export const newDisk = (disk: string): { readonly storage: string; readonly gib:
   return { storage: parts[1]!, gib: parts[2] === "cloudinit" ? "cloudinit" : Number(parts[2]) }
 }
 
-const CLOUDINIT_BYTES = 4 * 1024 * 1024
+const MIB = 1024 * 1024
+
+/** The size of the EFI variables in QEMU's firmware. */
+const efiBytes = (disk: string): number => (parsePairs(disk).get("efitype") === "4m" ? 528 : 128) * 1024
+
+/** Block storage allocates whole extents. */
+const allocated = (storage: StorageState, bytes: number): number => {
+  if (isFileBased(storage)) return bytes
+  const extent = storage.type.startsWith("lvm") ? 4 * MIB : MIB
+  return Math.ceil(bytes / extent) * extent
+}
+
+/** The size of a new disk; the sizes of some kinds are fixed. */
+const sizeOf = (storage: StorageState, key: string, disk: string, gib: number | "cloudinit"): number => {
+  if (gib === "cloudinit" || key === "tpmstate0") return 4 * MIB
+  if (key === "efidisk0") return allocated(storage, efiBytes(disk))
+  return Math.round(gib * 1024 ** 3)
+}
+
+/** What a new disk is copied from, if it is an import. */
+const sourceOf = (disk: string): string | undefined => parsePairs(disk).get("import-from")
+
+/** Refuses imports of another form, and imports of what is not the image of a disk. */
+export const checkImports = (options: Config): void => {
+  for (const [key, value] of Object.entries(options)) {
+    const disk = String(value)
+    const source = isDisk(key) ? sourceOf(disk) : undefined
+    if (source === undefined) continue
+    if (newDisk(disk)?.gib !== 0)
+      throw badParameter({ [key]: "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>" })
+    const [, type = "images"] = /^[^:/]+:(iso|vztmpl|backup|snippets)\//u.exec(source) ?? []
+    if (type !== "images") throw badParameter({ [key]: `${source} has wrong type '${type}' - needs to be 'images' or 'import'` })
+  }
+}
 
 /** The guest for which disks are created. */
 interface Owner {
@@ -59,27 +93,46 @@ function* makeDisk(
   const wanted = newDisk(disk)!
   const { node, vmid } = owner
   const storage = usableStorage(world, wanted.storage, node)
+  const source = importedVolume(world, node, sourceOf(disk))
   const cloudinit = wanted.gib === "cloudinit"
-  const format = parsePairs(disk).get("format") ?? (cloudinit ? cloudInitFormat(storage) : formatOn(storage))
-  const sizeBytes = wanted.gib === "cloudinit" ? CLOUDINIT_BYTES : Math.round(wanted.gib * 1024 ** 3)
+  const preferred = parsePairs(disk).get("format")
+  const format =
+    source === undefined
+      ? (preferred ?? (cloudinit ? cloudInitFormat(storage) : formatOn(storage)))
+      : formatOn(storage, preferred ?? source.format)
+  const sizeBytes = source?.sizeBytes ?? sizeOf(storage, key, disk, wanted.gib)
   const purpose = cloudinit ? "cloudinit" : "disk"
+  const usedBytes = source?.usedBytes ?? 0
   const fail = () => storageLockFailure(storage)
   yield* world.locks.exclusive(storageLock(storage, node), world.timing.storageLock, fail, function* (): Routine<void> {
     yield* sleep(world.clock, world.timing.configTask)
-    made.push(allocate(world, { storage, node, vmid, sizeBytes, usedBytes: 0, format, purpose }))
+    made.push(allocate(world, { storage, node, vmid, sizeBytes, usedBytes, format, purpose }))
   })
   const volume = made.at(-1)!
-  const { volid } = volume
+  if (source !== undefined) yield* sleep(world.clock, Math.ceil(usedBytes / world.timing.copyBytesPerMs))
   for (const line of makingOf(storage, volume)) log(line)
-  if (cloudinit) {
-    log(`${key}: successfully created disk '${volid},media=cdrom'`)
-    return `${volid},media=cdrom`
-  }
-  const rest = disk.split(",").slice(1)
-  log(`${key}: successfully created disk '${volid},size=${formatSize(sizeBytes)}'`)
-  return [volid, ...rest.filter((part) => !/^(format|size|file|import-from)=/.test(part)), `size=${formatSize(sizeBytes)}`].join(
-    ",",
-  )
+  const stored = cloudinit ? `${volume.volid},media=cdrom` : storedDisk(key, disk, volume)
+  log(`${key}: successfully created disk '${stored}'`)
+  return stored
+}
+
+/** A created disk as the configuration shows it. */
+const storedDisk = (key: string, disk: string, { volid, sizeBytes }: Volume): string => {
+  const options = disk
+    .split(",")
+    .filter((part) => part.includes("=") && !/^(?:format|size|file|import-from|ms-cert)=/u.test(part))
+  // firmware with enrolled keys knows the newest certificates
+  if (options.includes("pre-enrolled-keys=1")) options.push("ms-cert=2023k")
+  return normaliseDisk(key, [volid, ...options, `size=${formatSize(sizeBytes)}`].join(","))
+}
+
+/** The volume to import: an uploaded or downloaded image, or the disk of a VM. */
+const importedVolume = (world: World, node: string, source: string | undefined): Volume | undefined => {
+  if (source === undefined) return undefined
+  if (source.startsWith("/")) throw failure(`can't find file '${source}'`)
+  const volume = findVolume(world, node, source)
+  if (volume === undefined) throw failure(`cannot import from '${source}' - could not get size of ${source}`)
+  return volume
 }
 
 const withSize = (world: World, node: string, disk: string): string => {

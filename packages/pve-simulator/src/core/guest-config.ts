@@ -151,13 +151,20 @@ export const maxDisk = (world: World, guest: Guest): number => {
   return parseSize(parsePairs(disk).get("size") ?? "") ?? findVolume(world, guest.node, volumeOf(disk))?.sizeBytes ?? 0
 }
 
-/** The default boot order of a new VM: its first disk, a CD, its first network device. */
+const buses = ["ide", "scsi", "virtio", "sata"]
+
+/** The place of a drive or card among those of a VM: by its bus, then by its number. */
+const placeOf = (key: string): number => buses.indexOf(key.replace(/\d+$/u, "")) * 100 + Number(/\d+$/u.exec(key)?.[0])
+
+/** The default boot order of a new VM: its first disk, its first disc drive, its first network device. */
 export const defaultBoot = (config: Config): string => {
-  const keys = Object.keys(config).filter(isDisk).toSorted()
-  const disk = keys.find((key) => !isCdrom(String(config[key])) && !isCloudInit(String(config[key])))
-  const cdrom = keys.find((key) => isCdrom(String(config[key])) && !isCloudInit(String(config[key])))
-  const net = Object.keys(config).filter(isNet).toSorted()[0]
-  return `order=${[disk, cdrom, net].filter((key) => key !== undefined).join(";")}`
+  const drives = Object.keys(config)
+    .filter((key) => buses.some((bus) => new RegExp(`^${bus}\\d+$`, "u").test(key)))
+    .toSorted((a, b) => placeOf(a) - placeOf(b))
+  const disk = drives.find((key) => !isCdrom(String(config[key])))
+  const cdrom = drives.find((key) => isCdrom(String(config[key])))
+  const [net] = nicsOf(config)
+  return `order=${[disk, cdrom, net === undefined ? undefined : `net${net.index}`].filter((key) => key !== undefined).join(";")}`
 }
 
 /** Reports cached since a guest last changed: lists of thousands are read far more often than guests change. */
