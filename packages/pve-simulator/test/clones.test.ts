@@ -138,7 +138,7 @@ test("a clone onto a full storage fails and leaves nothing", async () => {
   const lab = createLab()
   lab.sim.faults.add({ kind: "storage-full", storage: "local-lvm" })
   expect(await lab.task("POST", `/nodes/pve/qemu/${DEBIAN}/clone`, { newid: 200 })).toBe(
-    "storage 'local-lvm': not enough free space",
+    "clone failed: storage 'local-lvm': not enough free space",
   )
   expect(lab.sim.guest(200)).toBeUndefined()
 })

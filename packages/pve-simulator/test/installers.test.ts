@@ -127,7 +127,9 @@ test("without a disc nothing boots, and a removed disc is an error at the start"
   await machine(lab, { ide2: "none,media=cdrom" })
   expect(lab.sim.guest(300)?.boot.kind).toBe("off")
   await lab.task("POST", "/nodes/pve/qemu/300/status/stop")
+  await image(lab, "gone.iso")
   await lab.ok("PUT", "/nodes/pve/qemu/300/config", { ide2: "local:iso/gone.iso,media=cdrom" })
+  await lab.task("DELETE", `/nodes/pve/storage/local/content/${encodeURIComponent("local:iso/gone.iso")}`)
   expect(await lab.task("POST", "/nodes/pve/qemu/300/status/start")).toBe("volume 'local:iso/gone.iso' does not exist")
 })
 

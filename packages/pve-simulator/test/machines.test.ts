@@ -104,7 +104,7 @@ test("a machine is created whole or not at all", async () => {
   const lab = createLab()
   lab.sim.faults.add({ kind: "storage-full", storage: "local" })
   expect(await lab.task("POST", "/nodes/pve/qemu", { vmid: 300, scsi0: "local-lvm:4", scsi1: "local:4" })).toBe(
-    "storage 'local': not enough free space",
+    "unable to create VM 300 - storage 'local': not enough free space",
   )
   expect(lab.sim.guest(300)).toBeUndefined()
   expect([...lab.sim.state.storages.get("local-lvm")!.volumes.values()].filter((volume) => volume.vmid === 300)).toEqual([])

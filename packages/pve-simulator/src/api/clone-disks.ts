@@ -86,7 +86,7 @@ function* copyDisk(world: World, plan: Plan, key: string, disk: string, made: Vo
   const cloudinit = isCloudInit(disk)
   const full = plan.full || cloudinit
   task.log(`create ${full ? "full" : "linked"} clone of drive ${key} (${volid})`)
-  if (original === undefined) throw failure(`clone failed: volume '${volid}' does not exist`)
+  if (original === undefined) throw failure(`volume '${volid}' does not exist`)
   const wanted = plan.full ? (plan.format ?? original.format) : "qcow2"
   const format = cloudinit ? cloudInitFormat(storage) : formatOn(storage, wanted)
   const { node } = source.guest

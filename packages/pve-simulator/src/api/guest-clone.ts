@@ -5,7 +5,7 @@ import { forget, joinPool } from "./guest-create.ts"
 import { configLock, configLockFailure } from "./guest-locks.ts"
 import { checkBridge } from "./guest-rights.ts"
 import { untilBacked } from "../core/backed.ts"
-import { failure, forbidden } from "../core/errors.ts"
+import { failure, forbidden, PveError } from "../core/errors.ts"
 import { guestName, isCloudInit, isNet, lockOf, ownDisks, touch, volumeOf } from "../core/guest-config.ts"
 import { newGuest } from "../core/new-guest.ts"
 import type { Routine } from "../core/routine.ts"
@@ -113,7 +113,7 @@ function* cloneLocked(call: Call, plan: Plan, task: TaskHandle): Routine<void> {
     for (const volume of made) removeVolume(world, volume.node, volume.volid)
     forget(world, newid)
     world.backing?.gone(newid)
-    throw error
+    throw error instanceof PveError ? failure(`clone failed: ${error.message}`) : error
   }
   touch(world, guest)
   copyFirewall(world.state, sourceId, newid)

@@ -1,7 +1,7 @@
 import { refuseLocked, refuseSkiplock, withConfig } from "./guest-locks.ts"
 import { type PlugProblem, plugProblem } from "./guest-power.ts"
 import { checkChanges } from "./guest-rights.ts"
-import { checkImports, makeDisks } from "./new-disks.ts"
+import { checkDrives, makeDisks } from "./new-disks.ts"
 import { badParameter, failure } from "../core/errors.ts"
 import {
   digestOf,
@@ -32,7 +32,29 @@ export const optionsIn = (call: Call): Config => {
   for (const [key, value] of Object.entries(call.parameters)) {
     if (guestOptions.has(key)) out[key] = value as string | number
   }
-  return out
+  checkKeys(out["sshkeys"])
+  const { cdrom, ...options } = out
+  // the name of the usual disc drive in older versions
+  return cdrom === undefined ? options : { ...options, ide2: /media=/u.test(String(cdrom)) ? cdrom : `${cdrom},media=cdrom` }
+}
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Each line of the keys for cloud-init must be a public key. */
+const checkKeys = (encoded: Config[string] | undefined): void => {
+  for (const line of decoded(String(encoded ?? "")).split("\n")) {
+    if (line.trim() === "") continue
+    const [, type = "", blob = ""] = /(?:^|\s)((?:sk-)?(?:ssh|ecdsa)-[\w@.-]+)\s+([A-Za-z0-9+/]+=*)(?:\s|$)/u.exec(line) ?? []
+    // the binary key begins with its type
+    if (type === "" || !Buffer.from(blob, "base64").subarray(4).toString("latin1").startsWith(type))
+      throw failure("SSH public key validation error")
+  }
 }
 
 /** Values as stored in the configuration file. */
@@ -68,7 +90,7 @@ const readEdit = (call: Call): Edit => {
   for (const key of reverted) if (!guestOptions.has(key)) throw badParameter({ revert: `unknown option '${key}'` })
   for (const key of removed)
     if (changes[key] !== undefined) throw badParameter({ delete: `you can't use '-${key}' and -delete ${key}' at the same time` })
-  checkImports(changes)
+  checkDrives(changes)
   checkChanges(call, vmidOf(call), changes, removed)
   return { changes, removed, reverted }
 }

@@ -1,12 +1,13 @@
 import { normalise, optionsIn, withoutEmpty } from "./guest-config.ts"
 import { withConfig } from "./guest-locks.ts"
 import { checkNewOptions, demandNewGuest } from "./guest-rights.ts"
-import { checkImports, makeDisks } from "./new-disks.ts"
-import { failure, forbidden } from "../core/errors.ts"
+import { checkDrives, makeDisks } from "./new-disks.ts"
+import { failure, forbidden, PveError } from "../core/errors.ts"
 import { defaultBoot, isCloudInit, isNet, normaliseNic, ownDisks, volumeOf } from "../core/guest-config.ts"
 import { newGuest, newIdentity } from "../core/new-guest.ts"
 import { type Routine, sleep } from "../core/routine.ts"
-import type { Backup, Config, Volume } from "../core/state.ts"
+import type { Backup, Config, Guest, Volume } from "../core/state.ts"
+import type { TaskHandle } from "../core/tasks.ts"
 import {
   allocate,
   cloudInitFormat,
@@ -21,7 +22,7 @@ import { type World, nowSeconds } from "../core/world.ts"
 import { removeResource } from "../ha/resources.ts"
 import { type Call, type Routes, flag, optionalText, spawn, text, vmidOf } from "../http/call.ts"
 import { demand } from "../http/permissions.ts"
-import { turnOnStopped } from "./guest-power.ts"
+import { machineType, turnOnStopped } from "./guest-power.ts"
 import { checkVolumeAccess } from "./volume-access.ts"
 
 /** Puts a guest into the pool that its creator named. */
@@ -148,36 +149,45 @@ const create = (call: Call): string => {
   if (pool !== undefined && !world.state.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
   demandNewGuest(call, vmid, "VM.Allocate", pool)
   checkNewOptions(call, vmid, changes, pool)
-  checkImports(changes)
+  checkDrives(changes)
+  const failed = (reason: string) => failure(`unable to create VM ${vmid} - ${reason}`)
   const existing = world.state.guests.get(vmid)
-  if (existing !== undefined) throw failure(`unable to create VM ${vmid} - VM ${vmid} already exists on node '${existing.node}'`)
-  return spawn(call, "qmcreate", vmid, (task) =>
-    withConfig(
-      world,
-      vmid,
-      function* (): Routine<void> {
-        if (world.state.guests.has(vmid)) throw failure(`unable to create VM ${vmid}: config file already exists`)
-        const guest = newGuest(world, vmid, node, { lock: "create" })
-        world.state.guests.set(vmid, guest)
-        try {
-          yield* sleep(world.clock, world.timing.createTask)
-          const made = yield* makeDisks(world, guest, changes, task.log)
-          guest.config = {
-            ...withoutEmpty(normalise(world, made)).kept,
-            ...missingIdentity(world, made),
-            meta: `creation-qemu=10.1.2,ctime=${nowSeconds(world)}`,
-          }
-          guest.config["boot"] ??= defaultBoot(guest.config)
-        } catch (error) {
-          world.state.guests.delete(vmid)
-          throw error
-        }
-        joinPool(world, pool, vmid)
-        startIfAsked(call, vmid)
-      },
-      world.timing.createLock,
-    ),
-  )
+  if (existing !== undefined) throw failed(`VM ${vmid} already exists on node '${existing.node}'`)
+  const guest = newGuest(world, vmid, node, { lock: "create" })
+  world.state.guests.set(vmid, guest)
+  return spawn(call, "qmcreate", vmid, function* (task): Routine<void> {
+    try {
+      yield* withConfig(world, vmid, () => build(call, guest, changes, task), world.timing.createLock)
+    } catch (error) {
+      if (world.state.guests.get(vmid) === guest) world.state.guests.delete(vmid)
+      throw error instanceof PveError ? failed(error.message) : error
+    }
+    joinPool(world, pool, vmid)
+    startIfAsked(call, vmid)
+  })
+}
+
+/** Gives a new VM its disks and its configuration. */
+function* build(call: Call, guest: Guest, changes: Config, task: TaskHandle): Routine<void> {
+  const { world } = call
+  yield* sleep(world.clock, world.timing.createTask)
+  const made = yield* makeDisks(world, guest, changes, task.log)
+  guest.config = {
+    ...withoutEmpty(normalise(world, made)).kept,
+    ...missingIdentity(world, made),
+    ...pinnedMachine(changes, task),
+    meta: `creation-qemu=10.1.2,ctime=${nowSeconds(world)}`,
+  }
+  guest.config["boot"] ??= defaultBoot(guest.config)
+}
+
+/** The machine of a new Windows VM, with its version: Windows does not like it to change. */
+const pinnedMachine = ({ machine, ostype }: Config, task: TaskHandle): Config => {
+  const [type = "", ...options] = String(machine ?? "").split(",")
+  if (!/^w/u.test(String(ostype)) || !["", "pc", "q35"].includes(type)) return {}
+  const pinned = type === "q35" ? machineType.replace("i440fx", "q35") : machineType
+  task.log(`pinning machine type to '${pinned}' for Windows guest OS`)
+  return { machine: [pinned, ...options].join(",") }
 }
 
 const missingIdentity = (world: World, config: Config): Config => {

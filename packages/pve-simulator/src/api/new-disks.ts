@@ -1,5 +1,5 @@
 import { badParameter, failure } from "../core/errors.ts"
-import { isCdrom, isDisk, normaliseDisk, parsePairs, volumeOf } from "../core/guest-config.ts"
+import { isCdrom, isCloudInit, isDisk, normaliseDisk, parsePairs, volumeOf } from "../core/guest-config.ts"
 import { type Routine, sleep } from "../core/routine.ts"
 import type { Config, StorageState, Volume } from "../core/state.ts"
 import {
@@ -12,6 +12,7 @@ import {
   removeVolume,
   storageLock,
   storageLockFailure,
+  storageOf,
   usableStorage,
 } from "../core/volumes.ts"
 import { makingOf } from "../core/volume-paths.ts"
@@ -46,23 +47,36 @@ const sizeOf = (storage: StorageState, key: string, disk: string, gib: number | 
 /** What a new disk is copied from, if it is an import. */
 const sourceOf = (disk: string): string | undefined => parsePairs(disk).get("import-from")
 
-/** Refuses imports of another form, and imports of what is not the image of a disk. */
-export const checkImports = (options: Config): void => {
-  for (const [key, value] of Object.entries(options)) {
-    const disk = String(value)
-    const source = isDisk(key) ? sourceOf(disk) : undefined
-    if (source === undefined) continue
-    if (newDisk(disk)?.gib !== 0)
-      throw badParameter({ [key]: "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>" })
-    const [, type = "images"] = /^[^:/]+:(iso|vztmpl|backup|snippets)\//u.exec(source) ?? []
-    if (type !== "images") throw badParameter({ [key]: `${source} has wrong type '${type}' - needs to be 'images' or 'import'` })
-  }
+const isDiscImage = (volid: string): boolean => /^[^:/]+:iso\//u.test(volid)
+
+/** Refuses disc images outside of disc drives, imports of another form, and imports of what is not the image of a disk. */
+export const checkDrives = (options: Config): void => {
+  for (const [key, value] of Object.entries(options)) if (isDisk(key)) checkDrive(key, String(value))
+}
+
+const checkDrive = (key: string, disk: string): void => {
+  if (isDiscImage(volumeOf(disk)) && !isCdrom(disk))
+    throw badParameter({ [key]: "explicit 'media=cdrom' is required for iso images" })
+  const source = sourceOf(disk)
+  if (source === undefined) return
+  if (newDisk(disk)?.gib !== 0)
+    throw badParameter({ [key]: "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>" })
+  const [, type = "images"] = /^[^:/]+:(iso|vztmpl|backup|snippets)\//u.exec(source) ?? []
+  if (type !== "images") throw badParameter({ [key]: `${source} has wrong type '${type}' - needs to be 'images' or 'import'` })
 }
 
 /** The guest for which disks are created. */
 interface Owner {
   readonly node: string
   readonly vmid: number
+  readonly config: Config
+}
+
+/** Refuses a cloud-init drive beside another one. */
+const refuseSecond = (key: string, disk: string, config: Config): void => {
+  if (!isCloudInit(disk)) return
+  const other = Object.keys(config).find((each) => each !== key && isDisk(each) && isCloudInit(String(config[each])))
+  if (other !== undefined && other < key) throw failure(`${key} - cloud-init drive is already attached at '${other}'`)
 }
 
 /** Creates the new disks among the changes; returns the changes with their volumes. If one fails, those already created are removed. */
@@ -72,8 +86,9 @@ export function* makeDisks(world: World, owner: Owner, changes: Config, log: (li
   try {
     for (const key of Object.keys(changes).filter(isDisk)) {
       const disk = normaliseDisk(key, String(changes[key]))
+      refuseSecond(key, disk, { ...owner.config, ...out })
       if (newDisk(disk) !== undefined) out[key] = yield* makeDisk(world, owner, key, disk, made, log)
-      else if (volumeOf(disk).includes(":") && !isCdrom(disk)) out[key] = withSize(world, owner.node, disk)
+      else if (volumeOf(disk).includes(":")) out[key] = withSize(world, owner.node, disk)
     }
     return out
   } catch (error) {
@@ -135,8 +150,19 @@ const importedVolume = (world: World, node: string, source: string | undefined):
   return volume
 }
 
+/** An existing volume in a drive, with its size. */
 const withSize = (world: World, node: string, disk: string): string => {
-  const volume = findVolume(world, node, volumeOf(disk))
-  if (volume === undefined) throw failure(`volume '${volumeOf(disk)}' does not exist`)
+  const volid = volumeOf(disk)
+  const volume = findVolume(world, node, volid)
+  if (volume === undefined) throw missingVolume(world, volid)
   return /(^|,)size=/.test(disk) ? disk : `${disk},size=${formatSize(volume.sizeBytes)}`
+}
+
+const missingVolume = (world: World, volid: string): Error => {
+  const storage = world.state.storages.get(storageOf(volid))
+  const isLogical = storage?.type.startsWith("lvm") === true
+  const group = String(storage?.options["vgname"] ?? "pve")
+  return failure(
+    isLogical ? `no such logical volume ${group}/${volid.slice(volid.indexOf(":") + 1)}` : `volume '${volid}' does not exist`,
+  )
 }

@@ -52,8 +52,8 @@ export const storageLock = (storage: StorageState, node: string): string =>
 export const storageLockFailure = (storage: StorageState): Error =>
   failure(
     storage.shared
-      ? `clone failed: cfs-lock 'storage-${storage.id}' error: got lock request timeout`
-      : `clone failed: can't lock file '/var/lock/pve-manager/pve-storage-${storage.id}' - got timeout`,
+      ? `cfs-lock 'storage-${storage.id}' error: got lock request timeout`
+      : `can't lock file '/var/lock/pve-manager/pve-storage-${storage.id}' - got timeout`,
   )
 
 const keyOf = (storage: StorageState, node: string, volid: string): string => (storage.shared ? volid : `${node}/${volid}`)
