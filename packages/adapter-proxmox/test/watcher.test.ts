@@ -100,6 +100,14 @@ describe("waiting for tasks", () => {
     expect(await runFast(outcome)).toEqual(Option.some({ type: "ok" }))
   })
 
+  it("ends when a node tells nothing that a task's state could be, and says so", async () => {
+    const { watcher } = watcherOver(({ path }) => ({ json: { data: path.endsWith("/cluster/tasks") ? [] : null } }))
+    const fault = Effect.flatMap(watcher, (awaitTask) => Effect.timeoutOption(Effect.flip(awaitTask(upidOf(1))), "1 minute"))
+    expect(await runFast(fault)).toMatchObject({
+      value: { facts: { reason: "away", detail: "node pve gives no state of the task" } },
+    })
+  })
+
   it("rests while nobody waits", async () => {
     const { requests, watcher } = watcherOver(() => listed(upids))
     await runFast(

@@ -23,3 +23,6 @@ export const listedOutcome = (row: Fields): TaskOutcome | undefined => {
 /** Outcome in the answer of one task's status; undefined while it runs. */
 export const statusOutcome = (data: Fields): TaskOutcome | undefined =>
   text(data, "status") === "stopped" ? outcomeOf(text(data, "exitstatus") ?? "unexpected status") : undefined
+
+/** Whether the answer says that the task runs. */
+export const isRunning = (data: Fields): boolean => text(data, "status") === "running"

@@ -1,4 +1,4 @@
-import { type HypervisorFault, monotonicMillis } from "@rangewright/ports"
+import { HypervisorFault, monotonicMillis } from "@rangewright/ports"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
@@ -6,7 +6,7 @@ import type * as Scope from "effect/Scope"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { recordOf, rows, text } from "../wire/read.ts"
-import { listedOutcome, statusOutcome, type TaskOutcome } from "./outcome.ts"
+import { isRunning, listedOutcome, statusOutcome, type TaskOutcome } from "./outcome.ts"
 import { taskName, type Upid } from "./upid.ts"
 
 /** Waits for the end of a task. Fails only when the hypervisor cannot be queried; then it may be called again. */
@@ -26,6 +26,12 @@ interface Watched {
   /** Polls in which the cluster's list did not show the task: the list holds recent tasks only. */
   missed: number
 }
+
+const doingFor = (upid: Upid): string => `read the state of ${taskName(upid)}`
+
+/** Whoever waits is told, instead of waiting for an end that may never be seen. */
+const stateless = (upid: Upid): HypervisorFault =>
+  new HypervisorFault({ doing: doingFor(upid), reason: "away", detail: `node ${upid.node} gives no state of the task` })
 
 /** Misses after which the task is queried individually. */
 const missesBeforeAsking = 2
@@ -49,25 +55,24 @@ export const makeWatcher = Effect.fnUntraced(function* (
     Deferred.doneUnsafe(task.end, end)
   }
   const askFor = (task: Watched): Effect.Effect<void> =>
-    client
-      .get(
-        path`/nodes/${task.upid.node}/tasks/${task.upid.text}/status`,
-        {},
-        { doing: `read the state of ${taskName(task.upid)}` },
-      )
-      .pipe(
-        Effect.map((reply) => statusOutcome(recordOf(reply.data))),
-        Effect.catchIf(
-          (fault) => fault.facts.reason === "not-found",
-          (fault) => Effect.succeed<TaskOutcome>({ type: "vanished", detail: fault.facts.detail }),
-        ),
-        Effect.match({
-          onSuccess: (outcome) => {
-            if (outcome !== undefined) finish(task, Effect.succeed(outcome))
-          },
-          onFailure: (fault) => finish(task, Effect.fail(fault)),
-        }),
-      )
+    client.get(path`/nodes/${task.upid.node}/tasks/${task.upid.text}/status`, {}, { doing: doingFor(task.upid) }).pipe(
+      Effect.flatMap((reply) => {
+        const outcome = statusOutcome(recordOf(reply.data))
+        return outcome !== undefined || isRunning(recordOf(reply.data))
+          ? Effect.succeed(outcome)
+          : Effect.fail(stateless(task.upid))
+      }),
+      Effect.catchIf(
+        (fault) => fault.facts.reason === "not-found",
+        (fault) => Effect.succeed<TaskOutcome>({ type: "vanished", detail: fault.facts.detail }),
+      ),
+      Effect.match({
+        onSuccess: (outcome) => {
+          if (outcome !== undefined) finish(task, Effect.succeed(outcome))
+        },
+        onFailure: (fault) => finish(task, Effect.fail(fault)),
+      }),
+    )
   const look = Effect.gen(function* () {
     const reply = yield* client.get("/cluster/tasks", {}, { doing: "list the tasks of the cluster" })
     const listed = new Map(rows(reply.data).map((row) => [text(row, "upid"), row]))
