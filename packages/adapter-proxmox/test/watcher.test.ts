@@ -100,6 +100,20 @@ describe("waiting for tasks", () => {
     expect(await runFast(outcome)).toEqual(Option.some({ type: "ok" }))
   })
 
+  it("ends when the node of a task lost power, though the cluster's list shows the task as running for good", async () => {
+    const { watcher } = watcherOver(({ path }) => (path.endsWith("/cluster/tasks") ? listed([]) : { status: 595, text: "" }))
+    const fault = Effect.flatMap(watcher, (awaitTask) => Effect.timeoutOption(Effect.flip(awaitTask(upidOf(1))), "2 minutes"))
+    expect(await runFast(fault)).toMatchObject({ value: { facts: { reason: "away", detail: "node pve cannot be reached" } } })
+  })
+
+  it("asks for a listed task by itself once a minute", async () => {
+    const { requests, watcher } = watcherOver(({ path }) =>
+      path.endsWith("/cluster/tasks") ? listed([]) : { json: { data: { status: "running" } } },
+    )
+    await runFast(Effect.flatMap(watcher, (awaitTask) => Effect.timeoutOption(awaitTask(upidOf(1)), "5 minutes")))
+    expect(requests.filter(({ path }) => path.endsWith("/status")).length).toBeLessThanOrEqual(5)
+  })
+
   it("ends when a node tells nothing that a task's state could be, and says so", async () => {
     const { watcher } = watcherOver(({ path }) => ({ json: { data: path.endsWith("/cluster/tasks") ? [] : null } }))
     const fault = Effect.flatMap(watcher, (awaitTask) => Effect.timeoutOption(Effect.flip(awaitTask(upidOf(1))), "1 minute"))

@@ -25,6 +25,8 @@ interface Watched {
   waiting: number
   /** Polls in which the cluster's list did not show the task: the list holds recent tasks only. */
   missed: number
+  /** When its own node was last asked, at first when the wait began. */
+  askedAt: number
 }
 
 const doingFor = (upid: Upid): string => `read the state of ${taskName(upid)}`
@@ -35,10 +37,12 @@ const stateless = (upid: Upid): HypervisorFault =>
 
 /** Misses after which the task is queried individually. */
 const missesBeforeAsking = 2
+/** How often a listed task is queried individually: the list shows the tasks of a node that lost power as running until it is back. */
+const askEveryMillis = 60_000
 
 /**
  * One watcher for all awaited tasks: one `cluster/tasks` call per poll, however many wait; a task missing from the list is queried
- * individually. Idle while nothing is awaited.
+ * individually, and a listed one now and then. Idle while nothing is awaited.
  */
 export const makeWatcher = Effect.fnUntraced(function* (
   client: PveClient,
@@ -76,15 +80,20 @@ export const makeWatcher = Effect.fnUntraced(function* (
   const look = Effect.gen(function* () {
     const reply = yield* client.get("/cluster/tasks", {}, { doing: "list the tasks of the cluster" })
     const listed = new Map(rows(reply.data).map((row) => [text(row, "upid"), row]))
-    const missing: Watched[] = []
+    const now = yield* monotonicMillis
+    const doubtful: Watched[] = []
     for (const task of snapshot()) {
       const row = listed.get(task.upid.text)
       const outcome = row === undefined ? undefined : listedOutcome(row)
       if (outcome !== undefined) finish(task, Effect.succeed(outcome))
-      else if (row !== undefined) task.missed = 0
-      else if ((task.missed += 1) >= missesBeforeAsking) missing.push(task)
+      else {
+        task.missed = row === undefined ? task.missed + 1 : 0
+        if (task.missed < missesBeforeAsking && now - task.askedAt < askEveryMillis) continue
+        task.askedAt = now
+        doubtful.push(task)
+      }
     }
-    yield* Effect.forEach(missing, askFor, { discard: true })
+    yield* Effect.forEach(doubtful, askFor, { discard: true })
   }).pipe(
     // waiters are told; waiting again is safe
     Effect.catch((fault) => Effect.sync(() => snapshot().forEach((task) => finish(task, Effect.fail(fault))))),
@@ -111,7 +120,14 @@ export const makeWatcher = Effect.fnUntraced(function* (
 
   const enter = (upid: Upid, now: number): Watched => {
     const known = watched.get(upid.text)
-    const task = known ?? { upid, since: now, end: Deferred.makeUnsafe<TaskOutcome, HypervisorFault>(), waiting: 0, missed: 0 }
+    const task = known ?? {
+      upid,
+      since: now,
+      end: Deferred.makeUnsafe<TaskOutcome, HypervisorFault>(),
+      waiting: 0,
+      missed: 0,
+      askedAt: now,
+    }
     watched.set(upid.text, task)
     task.waiting += 1
     Latch.openUnsafe(wanted)
