@@ -106,6 +106,20 @@ describe("waiting for tasks", () => {
     expect(await runFast(fault)).toMatchObject({ value: { facts: { reason: "away", detail: "node pve cannot be reached" } } })
   })
 
+  it("is not held up by a node that does not answer about another task", async () => {
+    const [silent, other] = [upidOf(1), upidOf(2)]
+    let asked = false
+    const { watcher } = watcherOver(({ path }) => {
+      if (path.endsWith("/cluster/tasks")) return listed(asked ? [other] : [])
+      asked = true
+      return new Promise<never>(() => {})
+    })
+    const outcome = Effect.flatMap(watcher, (awaitTask) =>
+      Effect.timeoutOption(Effect.raceFirst(awaitTask(silent), awaitTask(other)), "2 minutes"),
+    )
+    expect(await runFast(outcome)).toEqual(Option.some({ type: "ok" }))
+  })
+
   it("asks for a listed task by itself once a minute", async () => {
     const { requests, watcher } = watcherOver(({ path }) =>
       path.endsWith("/cluster/tasks") ? listed([]) : { json: { data: { status: "running" } } },

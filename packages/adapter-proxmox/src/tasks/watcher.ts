@@ -27,6 +27,8 @@ interface Watched {
   missed: number
   /** When its own node was last asked, at first when the wait began. */
   askedAt: number
+  /** Its node is being asked. */
+  asking: boolean
 }
 
 const doingFor = (upid: Upid): string => `read the state of ${taskName(upid)}`
@@ -50,6 +52,7 @@ export const makeWatcher = Effect.fnUntraced(function* (
 ): Effect.fn.Return<AwaitTask, never, Scope.Scope> {
   const watched = new Map<string, Watched>()
   const wanted = Latch.makeUnsafe(false)
+  const scope = yield* Effect.scope
 
   /** A copy: a waiter that is notified may at once wait for another task, which belongs to the next poll. */
   const snapshot = (): readonly Watched[] => [...watched.values()]
@@ -76,6 +79,7 @@ export const makeWatcher = Effect.fnUntraced(function* (
         },
         onFailure: (fault) => finish(task, Effect.fail(fault)),
       }),
+      Effect.ensuring(Effect.sync(() => void (task.asking = false))),
     )
   const look = Effect.gen(function* () {
     const reply = yield* client.get("/cluster/tasks", {}, { doing: "list the tasks of the cluster" })
@@ -88,12 +92,15 @@ export const makeWatcher = Effect.fnUntraced(function* (
       if (outcome !== undefined) finish(task, Effect.succeed(outcome))
       else {
         task.missed = row === undefined ? task.missed + 1 : 0
-        if (task.missed < missesBeforeAsking && now - task.askedAt < askEveryMillis) continue
+        const isDue = task.missed >= missesBeforeAsking || now - task.askedAt >= askEveryMillis
+        if (!isDue || task.asking) continue
         task.askedAt = now
+        task.asking = true
         doubtful.push(task)
       }
     }
-    yield* Effect.forEach(doubtful, askFor, { discard: true })
+    // a node may take long to answer, or not answer: the next poll is not held up
+    yield* Effect.forEach(doubtful, (task) => Effect.forkIn(askFor(task), scope), { discard: true })
   }).pipe(
     // waiters are told; waiting again is safe
     Effect.catch((fault) => Effect.sync(() => snapshot().forEach((task) => finish(task, Effect.fail(fault))))),
@@ -127,6 +134,7 @@ export const makeWatcher = Effect.fnUntraced(function* (
       waiting: 0,
       missed: 0,
       askedAt: now,
+      asking: false,
     }
     watched.set(upid.text, task)
     task.waiting += 1
