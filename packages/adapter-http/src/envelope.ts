@@ -3,6 +3,7 @@ import type { Context, Middleware } from "koa"
 import { performance } from "node:perf_hooks"
 import { commonHeaders, preflightHeaders } from "./common-headers.ts"
 import { checkPath, readQuery } from "./decode/url.ts"
+import { slowReaders } from "./encode/slow-readers.ts"
 import { checkFraming } from "./framing.ts"
 import type { HttpOptions } from "./options.ts"
 import { defectProblem, formOfPath, problemOf } from "./problem.ts"
@@ -46,6 +47,7 @@ const refuseAmbiguous = (ctx: Context): void => {
 
 /** Outermost middleware: request id, common headers, preflights, address checks, and the last resort for defects. */
 export const envelope = (options: HttpOptions, isStopping: () => boolean): Middleware => {
+  const readers = slowReaders(options.eventStreams.patience, options.unsentBytes)
   const common = commonHeaders(options.corsOrigins, options.strictTransport ?? false)
   return async (ctx, next) => {
     const started = performance.now()
@@ -54,6 +56,7 @@ export const envelope = (options: HttpOptions, isStopping: () => boolean): Middl
       requestId,
       headers: [...common(ctx), "X-Request-Id", requestId],
       isStopping,
+      slowReaders: readers,
       query: readQuery(""),
       operation: undefined,
       uploads: undefined,

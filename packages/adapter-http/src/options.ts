@@ -59,6 +59,8 @@ export interface HttpOptions {
    * them wait. Default: 8 of each.
    */
   readonly uploadsOfUser?: number
+  /** Bytes of whole answers that may wait for slow readers, over all connections. Default: 256 MiB. */
+  readonly unsentBytes?: number
   readonly eventStreams: {
     /** Milliseconds between two comments that keep an idle stream open. */
     readonly heartbeat: number

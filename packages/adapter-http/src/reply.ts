@@ -1,5 +1,6 @@
 import type { Context } from "koa"
 import type { ServerResponse } from "node:http"
+import type { SlowReaders } from "./encode/slow-readers.ts"
 import type { HeaderList, RequestState } from "./request-state.ts"
 import type { Problem } from "./problem.ts"
 
@@ -15,6 +16,7 @@ const writeHead = (ctx: Context, status: number, more: HeaderList): void => {
 interface Whole {
   readonly response: ServerResponse
   readonly body: string | Uint8Array | undefined
+  readonly slowReaders: SlowReaders
 }
 
 let waiting: Whole[] = []
@@ -25,8 +27,9 @@ const smallAtMost = 15 * 1024
 /**
  * Node writes a text together with the headers before it, but bytes as a second piece, which costs more than to copy a small body.
  */
-const endWith = (response: ServerResponse, body: Whole["body"]): void => {
-  if (body === undefined || typeof body === "string" || body.length > smallAtMost) return void response.end(body)
+const endWith = ({ response, body, slowReaders }: Whole): void => {
+  if (body !== undefined && body.length > smallAtMost) return slowReaders.send(response, body)
+  if (body === undefined || typeof body === "string") return void response.end(body)
   // each byte becomes one character, and is written as that byte
   response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"), "latin1")
 }
@@ -34,15 +37,15 @@ const endWith = (response: ServerResponse, body: Whole["body"]): void => {
 const endWaiting = (): void => {
   const ready = waiting
   waiting = []
-  for (const { response, body } of ready) endWith(response, body)
+  for (const whole of ready) endWith(whole)
 }
 
 /**
  * Ends the answers of one turn of the event loop together. A write to a sleeping reader must wake it, which costs as much as the rest of a
  * small answer; writes that follow at once find it awake.
  */
-const endTogether = (response: ServerResponse, body: string | Uint8Array | undefined): void => {
-  if (waiting.push({ response, body }) === 1) setImmediate(endWaiting)
+const endTogether = (whole: Whole): void => {
+  if (waiting.push(whole) === 1) setImmediate(endWaiting)
 }
 
 /**
@@ -59,7 +62,8 @@ export const reply = (
   if (ctx.res.headersSent) return
   const length = typeof body === "string" ? Buffer.byteLength(body) : body.length
   writeHead(ctx, status, ["Content-Type", contentType, "Content-Length", String(length), ...more])
-  endTogether(ctx.res, ctx.method === "HEAD" ? undefined : body)
+  const { slowReaders } = ctx.state as RequestState
+  endTogether({ response: ctx.res, body: ctx.method === "HEAD" ? undefined : body, slowReaders })
 }
 
 /** Sends a response without a body. */

@@ -1,6 +1,7 @@
 import type * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
 import type { SentQuery } from "./decode/url.ts"
+import type { SlowReaders } from "./encode/slow-readers.ts"
 
 /** Alternating names and values, which `writeHead` takes fastest. */
 export type HeaderList = readonly string[]
@@ -12,6 +13,7 @@ export interface RequestState {
   headers: HeaderList
   /** Whether the service has begun to stop. */
   readonly isStopping: () => boolean
+  readonly slowReaders: SlowReaders
   query: SentQuery
   /** Id of the operation, once a route matched. */
   operation: string | undefined
