@@ -125,3 +125,16 @@ test("a value with many entries is cut, whatever holds them", () => {
   }
   expect(logged({ value: many.slice(0, 900) })).not.toContain("[…]")
 })
+
+test("what is logged for people begins no line of its own and steers no terminal", () => {
+  const forged = "12:00:00 info  all is well"
+  const hostile = `x\n${forged}\r${forged}\r\n${forged}\u2028${forged}\u001b[2K\u009b2K\u202e`
+  const line = written((log) => log.warn({ text: hostile, inside: { [hostile]: hostile }, [hostile]: 1 }, hostile))
+  const [first = "", ...more] = line.trimEnd().split(/[\n\r\u2028\u2029]/u)
+  expect(first).toMatch(/^\d\d:\d\d:\d\d /u)
+  expect(more.length).toBeGreaterThan(0)
+  for (const one of more) expect(one).toMatch(/^ {4}/u)
+  // our own colours
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  expect(line.replaceAll(/\u001b\[(?:33|90|0)m/gu, "")).not.toMatch(/[\u001b\u009b\u202e]/u)
+})

@@ -1,3 +1,4 @@
+import { shownText } from "@rangewright/domain"
 import { type LogFn, type Logger, pino } from "pino"
 import * as Cause from "effect/Cause"
 import * as EffectLogger from "effect/Logger"
@@ -14,6 +15,9 @@ const labels = new Map<number, keyof typeof colours>([
   [50, "error"],
 ])
 
+/** Much of a log is what others wrote: a line break in it must not begin a line that looks like the log's own, nor steer a terminal. */
+const safe = (text: string): string => shownText(text).replaceAll(/\r\n?|[\n\u2028\u2029]/gu, "\n    ")
+
 /** Formats a log line for people: time, level, message, then the facts as `key=value`. */
 const forPeople = (line: string): string => {
   const { time, level, msg, ...facts } = JSON.parse(line) as { time: number; level: number; msg?: string } & Record<
@@ -23,8 +27,9 @@ const forPeople = (line: string): string => {
   const label = labels.get(level) ?? "info"
   const rest = Object.entries(facts)
     .map(([key, value]) => ` ${key}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .map(safe)
     .join("")
-  return `${new Date(time).toISOString().slice(11, 19)} \u001b[${colours[label]}m${label.padEnd(5)}\u001b[0m ${msg ?? ""}\u001b[90m${rest}\u001b[0m\n`
+  return `${new Date(time).toISOString().slice(11, 19)} \u001b[${colours[label]}m${label.padEnd(5)}\u001b[0m ${safe(msg ?? "")}\u001b[90m${rest}\u001b[0m\n`
 }
 
 /** Logs the text alone when pino, which reads some facts before they are formatted, cannot read them. */
