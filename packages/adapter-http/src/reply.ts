@@ -1,5 +1,5 @@
 import type { Context } from "koa"
-import type { ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import type { SlowReaders } from "./encode/slow-readers.ts"
 import type { HeaderList, RequestState } from "./request-state.ts"
 import type { Problem } from "./problem.ts"
@@ -14,6 +14,7 @@ const writeHead = (ctx: Context, status: number, more: HeaderList): void => {
 }
 
 interface Whole {
+  readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly body: string | Uint8Array | undefined
   readonly slowReaders: SlowReaders
@@ -24,11 +25,32 @@ let waiting: Whole[] = []
 /** Node copies headers and body of at most 16 KiB onto the stack and writes them at once. */
 const smallAtMost = 15 * 1024
 
+/** Milliseconds for the rest of a request's body, before its connection is closed all the same. */
+const restWithin = 30_000
+
+/** Whether the body is not complete yet; what follows is discarded, except of a GET. */
+const isStillSending = ({ complete, method }: IncomingMessage): boolean => !complete && method !== "GET"
+
+/**
+ * Writes the answer, and closes the connection after the rest of the request: closed while data comes in, the connection would be reset,
+ * and the sender would not get to read the answer.
+ */
+const endLater = (request: IncomingMessage, response: ServerResponse, body: string | Uint8Array): void => {
+  response.write(body)
+  const end = () => {
+    clearTimeout(cut)
+    response.end()
+  }
+  const cut = setTimeout(end, restWithin)
+  request.once("close", end)
+}
+
 /**
  * Node writes a text together with the headers before it, but bytes as a second piece, which costs more than to copy a small body.
  */
-const endWith = ({ response, body, slowReaders }: Whole): void => {
+const endWith = ({ request, response, body, slowReaders }: Whole): void => {
   if (body !== undefined && body.length > smallAtMost) return slowReaders.send(response, body)
+  if (isStillSending(request) && !response.shouldKeepAlive && body !== undefined) return endLater(request, response, body)
   if (body === undefined || typeof body === "string") return void response.end(body)
   // each byte becomes one character, and is written as that byte
   response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"), "latin1")
@@ -63,7 +85,7 @@ export const reply = (
   const length = typeof body === "string" ? Buffer.byteLength(body) : body.length
   writeHead(ctx, status, ["Content-Type", contentType, "Content-Length", String(length), ...more])
   const { slowReaders } = ctx.state as RequestState
-  endTogether({ response: ctx.res, body: ctx.method === "HEAD" ? undefined : body, slowReaders })
+  endTogether({ request: ctx.req, response: ctx.res, body: ctx.method === "HEAD" ? undefined : body, slowReaders })
 }
 
 /** Sends a response without a body. */

@@ -266,6 +266,28 @@ describe("JSON bodies", () => {
     socket.destroy()
   })
 
+  it("of a refused request are taken to their end before its connection closes, so that the sender reads why", async () => {
+    const socket = connect(service.port, "127.0.0.1")
+    const errors: Error[] = []
+    socket.on("error", (error) => errors.push(error))
+    const size = 1_000_000
+    socket.write(
+      `PUT /api/v2/upload HTTP/1.1\r\nHost: x\r\nX-API-KEY: ME.wrong\r\nConnection: close\r\nContent-Length: ${size}\r\n\r\n`,
+    )
+    socket.write(Buffer.alloc(size / 2))
+    let answer = ""
+    while (!answer.endsWith("}")) answer += String(((await once(socket, "data")) as [Buffer])[0])
+    expect(answer).toMatch(/^HTTP\/1\.1 401 .*\r\nConnection: close\r\n/su)
+    let ended = false
+    socket.once("end", () => (ended = true))
+    // another request is answered meanwhile, so an end would have come
+    expect((await echo("{}")).status).toBe(200)
+    expect(ended).toBe(false)
+    socket.write(Buffer.alloc(size / 2))
+    await once(socket, "close")
+    expect(errors).toEqual([])
+  })
+
   it("that end early change nothing", async () => {
     const entries = service.store.audit.length
     await sendRaw("/api/v2/echo HTTP/1.1", 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"vmids":[1]}')
