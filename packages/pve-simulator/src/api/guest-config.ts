@@ -2,10 +2,11 @@ import { refuseLocked, refuseSkiplock, withConfig } from "./guest-locks.ts"
 import { type PlugProblem, plugProblem } from "./guest-power.ts"
 import { checkChanges } from "./guest-rights.ts"
 import { checkDrives, makeDisks } from "./new-disks.ts"
+import { bootAfter, checkBalloon, checkBoot, checkKeys, checkProtection, type Edit } from "./edit-rules.ts"
+import { removeOption, setOption } from "../core/drives.ts"
 import { badParameter, failure } from "../core/errors.ts"
 import {
   digestOf,
-  isCloudInit,
   isDisk,
   isNet,
   lockOf,
@@ -14,15 +15,14 @@ import {
   normaliseTags,
   parseNic,
   touch,
-  volumeOf,
 } from "../core/guest-config.ts"
 import { changeTakesEffect, isSameCard, removalTakesEffect } from "../core/hotplug.ts"
 import { type Routine, sleep } from "../core/routine.ts"
 import type { Config, Guest } from "../core/state.ts"
-import type { TaskHandle } from "../core/tasks.ts"
-import { findVolume, removeVolume } from "../core/volumes.ts"
+import { awaitTask, isGoodEnd, type TaskHandle } from "../core/tasks.ts"
+import { asText } from "../core/text.ts"
 import type { World } from "../core/world.ts"
-import { type Call, type Routes, findGuest, guestOf, optionalText, spawn, text, vmidOf } from "../http/call.ts"
+import { type Call, type Routes, findGuest, flag, guestOf, optionalNumber, optionalText, spawn, vmidOf } from "../http/call.ts"
 import { splitList } from "../schema/formats.ts"
 import { guestOptions } from "../schema/schema.ts"
 
@@ -36,25 +36,6 @@ export const optionsIn = (call: Call): Config => {
   const { cdrom, ...options } = out
   // the name of the usual disc drive in older versions
   return cdrom === undefined ? options : { ...options, ide2: /media=/u.test(String(cdrom)) ? cdrom : `${cdrom},media=cdrom` }
-}
-
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
-/** Each line of the keys for cloud-init must be a public key. */
-const checkKeys = (encoded: Config[string] | undefined): void => {
-  for (const line of decoded(String(encoded ?? "")).split("\n")) {
-    if (line.trim() === "") continue
-    const [, type = "", blob = ""] = /(?:^|\s)((?:sk-)?(?:ssh|ecdsa)-[\w@.-]+)\s+([A-Za-z0-9+/]+=*)(?:\s|$)/u.exec(line) ?? []
-    // the binary key begins with its type
-    if (type === "" || !Buffer.from(blob, "base64").subarray(4).toString("latin1").startsWith(type))
-      throw failure("SSH public key validation error")
-  }
 }
 
 /** Values as stored in the configuration file. */
@@ -75,12 +56,6 @@ export const withoutEmpty = (values: Config): { readonly kept: Config; readonly 
   empty: Object.keys(values).filter((key) => values[key] === ""),
 })
 
-interface Edit {
-  readonly changes: Config
-  readonly removed: readonly string[]
-  readonly reverted: readonly string[]
-}
-
 const readEdit = (call: Call): Edit => {
   const removed = splitList(optionalText(call, "delete") ?? "")
   const reverted = splitList(optionalText(call, "revert") ?? "")
@@ -88,8 +63,12 @@ const readEdit = (call: Call): Edit => {
   if (removed.length === 0 && reverted.length === 0 && Object.keys(changes).length === 0) throw failure("no options specified")
   for (const key of removed) if (!guestOptions.has(key)) throw badParameter({ delete: `unknown option '${key}'` })
   for (const key of reverted) if (!guestOptions.has(key)) throw badParameter({ revert: `unknown option '${key}'` })
-  for (const key of removed)
-    if (changes[key] !== undefined) throw badParameter({ delete: `you can't use '-${key}' and -delete ${key}' at the same time` })
+  const together = (one: string, other: string) => `you can't use '-${one}' and -${other}' at the same time`
+  for (const key of reverted) if (changes[key] !== undefined) throw badParameter({ delete: together(key, `revert ${key}`) })
+  for (const key of removed) {
+    if (changes[key] !== undefined) throw badParameter({ delete: together(key, `delete ${key}`) })
+    if (reverted.includes(key)) throw badParameter({ revert: together(`delete ${key}`, `revert ${key}`) })
+  }
   checkDrives(changes)
   checkChanges(call, vmidOf(call), changes, removed)
   return { changes, removed, reverted }
@@ -100,11 +79,15 @@ const checkEditable = (call: Call, guest: Guest): void => {
   const digest = optionalText(call, "digest")
   if (digest !== undefined && digest !== digestOf(guest)) throw failure("checksum mismatch (file change by other user?)")
   refuseLocked(call, guest)
+  checkBalloon(guest, optionsIn(call))
 }
 
 function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) => void): Routine<void> {
   const { world } = call
-  const made = yield* makeDisks(world, guest, edit.changes, log)
+  const force = flag(call, "force")
+  checkProtection(guest, edit)
+  checkBoot(guest, edit)
+  const made = yield* makeDisks(world, guest, { ...edit.changes, ...bootAfter(guest, edit) }, log)
   const { kept: values, empty } = withoutEmpty(normalise(world, made))
   const isOff = guest.status === "stopped"
   /** Decided by the configuration before the edit: a changed `hotplug` counts from the next edit on. */
@@ -115,8 +98,11 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
   for (const key of edit.reverted) delete guest.pending[key]
   for (const key of [...edit.removed, ...empty]) {
     delete guest.pending[key]
-    if (isOff || removalTakesEffect(before, key)) removeOption(world, guest, key)
-    else if (guest.config[key] !== undefined) guest.pending[key] = undefined
+    if (isOff || removalTakesEffect(before, key)) removeOption(world, guest, key, force)
+    else if (guest.config[key] !== undefined) {
+      guest.pending[key] = undefined
+      if (force) guest.forced = [...(guest.forced ?? []), key]
+    }
   }
   for (const [key, value] of Object.entries(values)) {
     const old = guest.config[key]
@@ -125,8 +111,7 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
       else guest.pending[key] = value
       continue
     }
-    if (isDisk(key) && old !== undefined && volumeOf(String(old)) !== volumeOf(String(value))) replaceDisk(world, guest, key)
-    guest.config[key] = value
+    setOption(world, guest, key, value!)
     delete guest.pending[key]
   }
   if (Object.keys(problems).length > 0) throw badParameter(problems)
@@ -169,25 +154,6 @@ const hotplugFailure = (guest: Guest, key: string, value: string, problem: PlugP
   return `VM ${guest.vmid} qmp command 'netdev_add' failed - network script ${script} failed with status ${problem.status}`
 }
 
-/** A replaced disk is kept as an unused one; a cloud-init drive is removed. */
-const replaceDisk = (world: World, guest: Guest, key: string): void => {
-  const disk = String(guest.config[key])
-  const volid = volumeOf(disk)
-  if (findVolume(world, guest.node, volid) === undefined) return
-  if (isCloudInit(disk)) return removeVolume(world, guest.node, volid)
-  let n = 0
-  while (guest.config[`unused${n}`] !== undefined) n += 1
-  guest.config[`unused${n}`] = volid
-}
-
-const removeOption = (world: World, guest: Guest, key: string): void => {
-  const value = guest.config[key]
-  if (value === undefined) return
-  if (isDisk(key)) replaceDisk(world, guest, key)
-  if (/^unused\d+$/.test(key)) removeVolume(world, guest.node, volumeOf(String(value)))
-  delete guest.config[key]
-}
-
 /** Refuses a guest that is still being cloned at once, although its file is locked until the clone is finished. */
 const refuseUnfinished = (call: Call): void => {
   const guest = findGuest(call)
@@ -208,24 +174,32 @@ function* put(call: Call): Routine<null> {
   return null
 }
 
-/** POST config: the same in a task. */
-function* post(call: Call): Routine<string> {
+/** POST config: the same in a task, which the call may await for some seconds. */
+function* post(call: Call): Routine<string | null> {
   refuseSkiplock(call)
   const edit = readEdit(call)
   refuseUnfinished(call)
   const vmid = vmidOf(call)
-  return yield* withConfig(call.world, vmid, function* (): Routine<string> {
+  const upid = yield* withConfig(call.world, vmid, function* (): Routine<string> {
     checkEditable(call, guestOf(call))
     return spawn(call, "qmconfig", vmid, (task) => configTask(call, edit, task))
   })
+  const seconds = optionalNumber(call, "background_delay")
+  const end = seconds === undefined ? undefined : yield* awaitTask(call.world, upid, seconds)
+  if (end === undefined) return upid
+  if (!isGoodEnd(end)) throw failure(`failed to update VM ${vmid}: ${end}`)
+  return null
 }
+
+const steering = new Set(["node", "vmid", "digest", "background_delay"])
 
 function* configTask(call: Call, edit: Edit, task: TaskHandle): Routine<void> {
   const { world } = call
-  const shown = Object.entries(edit.changes).map(([key, value]) => `-${key} ${key === "cipassword" ? "<hidden>" : String(value)}`)
-  task.log(
-    `update VM ${vmidOf(call)}: ${[...shown, ...(edit.removed.length > 0 ? [`-delete ${edit.removed.join(",")}`] : [])].join(" ")}`,
-  )
+  const shown = Object.entries(call.parameters)
+    .filter(([key]) => !steering.has(key))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `-${key} ${key === "cipassword" ? "<hidden>" : asText(value)}`)
+  task.log(`update VM ${vmidOf(call)}: ${shown.join(" ")}`)
   yield* withConfig(world, vmidOf(call), function* (): Routine<void> {
     yield* sleep(world.clock, world.timing.configTask)
     const guest = guestOf(call)
@@ -234,15 +208,9 @@ function* configTask(call: Call, edit: Edit, task: TaskHandle): Routine<void> {
   })
 }
 
-const unlink = (call: Call): Routine<null> => {
-  const edit: Edit = { changes: {}, removed: splitList(text(call, "idlist")), reverted: [] }
-  return withConfig(call.world, vmidOf(call), function* (): Routine<null> {
-    const guest = guestOf(call)
-    checkEditable(call, guest)
-    yield* applyEdit(call, guest, edit, () => undefined)
-    return null
-  })
-}
+/** The removal of drives is an edit like any other. */
+const unlink = (call: Call): Routine<null> =>
+  put({ ...call, parameters: { ...call.parameters, delete: call.parameters["idlist"] } })
 
 /** Changes of a VM's configuration. */
 export const guestConfigRoutes: Routes = {

@@ -1,3 +1,4 @@
+import { applyPending } from "../core/drives.ts"
 import { failure } from "../core/errors.ts"
 import { hasAgent, isCdrom, isDisk, lockOf, memoryMb, type Nic, nicsOf, ownDisks, touch, volumeOf } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
@@ -80,21 +81,13 @@ export const powerOn = (world: World, guest: Guest): void => {
   if (absent !== undefined) throw failure(`volume '${absent}' does not exist`)
   needCpuModel(world, "cpu" in guest.pending ? guest.pending["cpu"] : guest.config["cpu"])
   touch(world, guest)
-  applyPending(guest)
+  applyPending(world, guest)
   guest.status = "running"
   guest.paused = false
   guest.pid = world.state.nextPid++
   guest.startedAt = world.clock.now()
   delete guest.clockBehind
   beginBoot(world, guest)
-}
-
-const applyPending = (guest: Guest): void => {
-  for (const [key, value] of Object.entries(guest.pending)) {
-    if (value === undefined) delete guest.config[key]
-    else guest.config[key] = value
-  }
-  guest.pending = {}
 }
 
 /** Turns a guest off. */
@@ -108,7 +101,7 @@ export const turnOff = (world: World, guest: Guest): void => {
   guest.pid = undefined
   guest.startedAt = undefined
   for (const { index } of nicsOf(guest.config)) world.unplugged.delete(`${guest.vmid} net${index}`)
-  applyPending(guest)
+  applyPending(world, guest)
 }
 
 /** Starts a guest that is off, after all checks; a hibernating guest continues where it was. */

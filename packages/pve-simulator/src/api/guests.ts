@@ -139,7 +139,9 @@ const pending = (call: Call) => {
     const entry = { key, ...(value === undefined ? {} : { value }) }
     if (!Object.hasOwn(guest.pending, key)) return entry
     const next = guest.pending[key]
-    return next === undefined ? { ...entry, delete: 1 } : { ...entry, pending: key === "cipassword" ? MASK : next }
+    return next === undefined
+      ? { ...entry, delete: guest.forced?.includes(key) === true ? 2 : 1 }
+      : { ...entry, pending: key === "cipassword" ? MASK : next }
   })
   return [...out, { key: "digest", value: digestOf(guest) }]
 }

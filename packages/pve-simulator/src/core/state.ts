@@ -149,6 +149,8 @@ export interface Guest {
   config: Config
   /** Changes that are pending until a running VM's next start; undefined means: to be deleted. */
   pending: Record<string, string | number | undefined>
+  /** Drives among the pending removals whose volumes are to be deleted. */
+  forced?: string[]
   snapshots: Map<string, Snapshot>
   parent: string | undefined
   status: "stopped" | "running"

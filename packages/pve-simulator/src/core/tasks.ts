@@ -1,5 +1,5 @@
 import { PveError } from "./errors.ts"
-import { start, type Routine } from "./routine.ts"
+import { sleep, start, type Routine } from "./routine.ts"
 import type { NodeState, TaskRecord } from "./state.ts"
 import { nowSeconds, type World } from "./world.ts"
 
@@ -137,6 +137,16 @@ const forgetOldest = (world: World, node: NodeState): void => {
   node.tasks.length = 0
   for (const upid of kept) node.tasks.push(upid)
 }
+
+/** Waits some seconds for a task; returns how it ended, or undefined if it still runs. */
+export function* awaitTask(world: World, upid: string, seconds: number): Routine<string | undefined> {
+  const last = world.clock.now() + seconds * 1000
+  while (world.running.has(upid) && world.clock.now() < last) yield* sleep(world.clock, Math.min(100, last - world.clock.now()))
+  return world.state.tasks.get(upid)?.exitstatus
+}
+
+/** Whether a task ended well, perhaps with warnings. */
+export const isGoodEnd = (exitstatus: string): boolean => exitstatus === "OK" || exitstatus.startsWith("WARNINGS: ")
 
 /** Ends a running task like a signal; false if it is not running. */
 export const stopTask = (world: World, upid: string): boolean => {
