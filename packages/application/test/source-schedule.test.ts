@@ -1,5 +1,5 @@
 import { commitTo, makeMemoryArtifacts, memoryArtifactsLayer, type MemoryContent } from "@rangewright/adapter-memory"
-import { pruneContent, syncDueSources } from "@rangewright/application"
+import { pruneContent, retimeSources, syncDueSources } from "@rangewright/application"
 import type { RecordId, Source, SourceId, User } from "@rangewright/domain"
 import { Archives, ContentFetcher, RunJournal, Sources } from "@rangewright/ports"
 import * as Context from "effect/Context"
@@ -70,6 +70,26 @@ it("leaves alone what is not due, and what is never synced by itself", async () 
   expect(await found(later)).toEqual(later)
   expect((await found(never)).snapshot).toBeUndefined()
   expect(await runsOfSources()).toEqual([])
+})
+
+it("waits no longer than the interval after the clock was set back, and syncs nothing at once", async () => {
+  const back = await addSource("back", new Date(Date.now() + 40 * hour))
+  const later = await addSource("later", new Date(Date.now() + 13 * hour))
+  const before = Date.now()
+  await app.run(Effect.andThen(retimeSources, syncDueSources))
+  const next = Number((await found(back)).nextSyncAt)
+  expect(next).toBeGreaterThanOrEqual(before + 12 * hour)
+  expect(next).toBeLessThanOrEqual(Date.now() + 13.2 * hour)
+  expect(await found(later)).toEqual(later)
+  expect(await runsOfSources()).toEqual([])
+})
+
+it("syncs once, however long it was due, as after the clock was set forward", async () => {
+  const source = await addSource("one", new Date(Date.now() - 1000 * hour))
+  await app.run(syncDueSources)
+  await app.run(Effect.andThen(retimeSources, syncDueSources))
+  expect(await runsOfSources()).toHaveLength(1)
+  expect(Number((await found(source)).nextSyncAt)).toBeGreaterThan(Date.now())
 })
 
 it("records a failure and continues with the others; the failed one gets its next turn like any other", async () => {

@@ -6,12 +6,14 @@ import * as Layer from "effect/Layer"
 import type { RunEngine } from "@rangewright/run-engine"
 import { runFetch } from "../source/fetch-run.ts"
 import type { SourceContents } from "../source/source-contents.ts"
-import { nextSync } from "../source/sync-schedule.ts"
+import { latestSync, nextSync } from "../source/sync-schedule.ts"
 
 /** Seconds between two checks for sources that are due. */
 const lookEverySeconds = 30
 /** Concurrent syncs: many sources that are due at the same time must not overload the host. */
 const syncsAtOnce = 4
+/** Seconds between two checks for times that are too late: the shortest interval of a source. */
+const retimeEverySeconds = 300
 /** Seconds between two removals of content that nobody needs. */
 const pruneEverySeconds = 3600
 
@@ -39,6 +41,19 @@ export const syncDueSources = Effect.gen(function* () {
   yield* Effect.forEach(due, syncDue, { concurrency: syncsAtOnce, discard: true })
 })
 
+/**
+ * Chooses a new time for each source whose next sync is later than its interval allows: the clock was set back since the time was chosen.
+ * None is synced for that. Those that are due after the clock was set forward are synced once, a few at once.
+ */
+export const retimeSources = Effect.gen(function* () {
+  const sources = yield* Sources
+  for (const { id, recordId, schedule, nextSyncAt } of yield* sources.list()) {
+    if (schedule === undefined || nextSyncAt === undefined || nextSyncAt <= (yield* latestSync(schedule))) continue
+    if (yield* sources.postpone(recordId, nextSyncAt, yield* nextSync(schedule)))
+      yield* Effect.logInfo(`source ${id}: the clock was set back, so its next sync is ${schedule} from now`)
+  }
+})
+
 /** Removes content that no source, blueprint or other holder needs. */
 export const pruneContent = Effect.gen(function* () {
   const fetcher = yield* ContentFetcher
@@ -52,6 +67,7 @@ export const sourceScheduleLayer = Layer.effectDiscard(
     const every = <E, R>(seconds: number, work: Effect.Effect<void, E, R>) =>
       Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(seconds * 1000), Effect.ignore(work, { log: "Warn" }))))
     yield* every(lookEverySeconds, syncDueSources)
+    yield* every(retimeEverySeconds, retimeSources)
     yield* every(pruneEverySeconds, pruneContent)
   }),
 )

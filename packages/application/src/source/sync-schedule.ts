@@ -9,12 +9,17 @@ const longestMillis = 366 * 24 * 3_600_000
 /** Relative spread of the next sync: sources with one interval that began together drift apart. */
 const jitter = 0.1
 
+const after = (now: number, schedule: string, later: number): Date =>
+  new Date(Math.round(now + (parseDuration(schedule) ?? longestMillis) * (1 + jitter * later)))
+
 /** The time of the next sync at this interval: up to a tenth later than requested, to spread the load. */
 export const nextSync = (schedule: string) =>
   Effect.gen(function* () {
-    const interval = parseDuration(schedule) ?? longestMillis
-    return new Date(Math.round((yield* Clock.currentTimeMillis) + interval * (1 + jitter * (yield* Random.next))))
+    return after(yield* Clock.currentTimeMillis, schedule, yield* Random.next)
   })
+
+/** The latest time that `nextSync` could choose. */
+export const latestSync = (schedule: string) => Effect.map(Clock.currentTimeMillis, (now) => after(now, schedule, 1))
 
 /** The given schedule, as `Sources` takes it; empty if none was given. */
 export const scheduleOf = Effect.fnUntraced(function* (
