@@ -2,11 +2,12 @@ import { defineFault, type Fault, type FaultKind, isOnlyDoubt } from "@rangewrig
 
 /**
  * The store failed: full disk, lost database, broken file. Acknowledged writes are never lost by it. With `damaged`, the store itself
- * works, but this version does not understand the record that `because` names; the record was left untouched.
+ * works, but this version does not understand the record that `because` names; the record was left untouched. With
+ * `older`, the store is of an older version, and was not to be updated.
  */
 export class StorageFault extends defineFault(
   "StorageFault",
-  (f: { readonly doing: string; readonly because: string; readonly damaged?: true }): FaultKind =>
+  (f: { readonly doing: string; readonly because: string; readonly damaged?: true; readonly older?: true }): FaultKind =>
     f.damaged === true ? "failed" : "unavailable",
   (f) =>
     f.damaged === true

@@ -50,6 +50,7 @@ const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string, olde
     throw new StorageFault({
       doing: `open ${what}`,
       because: "it is not up to date: the service updates it when it starts",
+      older: true,
     })
   await orm.migrator.up()
 }
