@@ -55,6 +55,13 @@ describe("a run about something other than a range", () => {
     expect(log).toContain("apple is under way, the word is ***")
   })
 
+  it("warns without secrets of the step's input and without terminal control characters", async () => {
+    const shop = makeShop()
+    shop.warnings.push("\u001b[31mthe word is open-sesame\u009b0m", "é 漢")
+    const { state } = await deliver(shop, { items: ["apple"], must: [] })
+    expect(state.steps.get("stock:apple")?.facts?.warnings).toEqual(["\ufffd[31mthe word is ***\ufffd0m", "é 漢"])
+  })
+
   it("reports its progress at most once a second", async () => {
     const { entries } = await deliver(makeShop(), { items: ["apple"], must: [] })
     const told = entries.flatMap(({ event }) => (event.type === "StepProgress" ? [[event.done, event.total]] : []))

@@ -16,6 +16,8 @@ export interface Shop {
   bookFails: number
   closed: boolean
   readonly ends: string[]
+  /** What every item that arrives is warned about. */
+  readonly warnings: string[]
   /** Items wait for this before they arrive; undefined: they arrive at once. */
   hold: Deferred.Deferred<void> | undefined
 }
@@ -27,6 +29,7 @@ export const makeShop = (): Shop => ({
   bookFails: 0,
   closed: false,
   ends: [],
+  warnings: [],
   hold: undefined,
 })
 
@@ -66,7 +69,8 @@ export const shopKind = (shop: Shop, gate: CrashGate, whenBusy: "refuse" | "join
           yield* progress(part, 10)
           yield* Effect.sleep(300)
         }
-        return { data: { pieces: yield* port.arrive(name, size, token) } }
+        const pieces = yield* port.arrive(name, size, token)
+        return { data: { pieces }, ...(shop.warnings.length === 0 ? {} : { warnings: shop.warnings }) }
       }),
   })
   const count = work({

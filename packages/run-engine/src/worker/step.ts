@@ -1,4 +1,4 @@
-import type { Fault, Json, ObservedCluster, RunEvent, RunHead, Step, StepFailure } from "@rangewright/domain"
+import type { Fault, Json, ObservedCluster, RunEvent, RunHead, Step, StepFacts, StepFailure } from "@rangewright/domain"
 import { GuestFault, HypervisorFault, LeaseLost } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -22,6 +22,10 @@ const failureOf = (fault: Fault, step: Step): StepFailure => ({
     ? {}
     : { issues: fault.issues.map((issue) => ({ ...issue, message: redacted(issue.message, step) })) }),
 })
+
+/** Warnings quote what tools and guests say. */
+const shownFacts = ({ warnings, ...facts }: StepFacts, step: Step): StepFacts =>
+  warnings === undefined ? facts : { ...facts, warnings: warnings.map((text) => redacted(text, step)) }
 
 const lacksQuorum = (fault: Fault): boolean => fault instanceof HypervisorFault && fault.facts.reason === "no-quorum"
 
@@ -124,7 +128,7 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
       state.token = token
     }
     const { facts, output } = yield* retryStorage(actions.settle(step, state.token, context))
-    const settled: RunEvent = { type: "StepSettled", key, facts }
+    const settled: RunEvent = { type: "StepSettled", key, facts: shownFacts(facts, step) }
     yield* output === "" ? writer.write(settled) : writer.write({ type: "Output", key, text: redacted(output, step) }, settled)
     return "settled"
   })
