@@ -143,6 +143,20 @@ describe("a backup", () => {
     expect(readdirSync(folder.data).filter((name) => name.startsWith("copy"))).toEqual([])
   })
 
+  test("leaves the database of an older version as it is, which that version may be using, and so does root-key", async () => {
+    await used()
+    const file = folder.path(databaseName)
+    const older = new DatabaseSync(file)
+    older.exec("drop table step_durations; delete from schema_migrations where name = '0048-step-durations'")
+    older.close()
+    const before = readFileSync(file)
+    const refused = { status: 1, output: expect.stringMatching(/is not up to date: .*the version that wrote it/u) }
+    expect(await backup()).toMatchObject(refused)
+    expect(await folder.command(["root-key"]).ended).toMatchObject(refused)
+    expect(readFileSync(file).equals(before)).toBe(true)
+    expect(existsSync(copy())).toBe(false)
+  })
+
   test("killed after any change of a folder, it leaves no file or a complete one, and cleans up the next time", async () => {
     const site = await used()
     for (const change of await folder.momentsOf(["backup", copy()])) {

@@ -49,7 +49,7 @@ const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string, olde
   if (older === "refuse")
     throw new StorageFault({
       doing: `open ${what}`,
-      because: "it is not up to date: the service updates it when it starts",
+      because: "it is not up to date: start the service, which updates it, or use the version that wrote it",
       older: true,
     })
   await orm.migrator.up()

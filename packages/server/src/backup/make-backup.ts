@@ -38,7 +38,8 @@ const copyTogether = async (config: Config, data: string, mirror: string, scratc
   view.refresh()
   for (let round = 1; ; round++) {
     const copy = join(scratch, `${round}.db`)
-    await withStore(config, backupTo(copy))
+    // an older version may be using the database, and only that version could restore the backup
+    await withStore(config, backupTo(copy), { look: true })
     if (view.refresh() === 0 || round === mostRounds) {
       mirrorOf(data, mirror, keptFiles, rules).refresh()
       return copy

@@ -17,7 +17,7 @@ export const rootKey = async (args: Arguments): Promise<number> => {
     file === undefined
       ? renewRootKey(folder.path)
       : Effect.flatMap(keyInFile(resolve(file)), (key) => renewRootKey(folder.path, key))
-  await withStore(config, recorded("root-key", renew).pipe(Effect.provide(cryptoOf(config, folder))))
+  await withStore(config, recorded("root-key", renew).pipe(Effect.provide(cryptoOf(config, folder))), { look: true })
   process.stdout.write(`${rootKeyFile(folder.path)} has ROOT's new key; the old one no longer works.\n`)
   return 0
 }
