@@ -57,7 +57,7 @@ test("a checksum that no file can have fails a download", async () => {
   expect(await fetched(lab, { ...algorithm, checksum: "00" })).toMatch(/^checksum mismatch: got '[0-9a-f]{64}' != expect '00'$/u)
   expect(await lab.ok("GET", contentOf("pve", "local"))).toEqual([])
   expect(await fetched(lab, { ...algorithm, checksum: "0A".repeat(32) })).toBe("OK")
-  expect(await fetched(lab, {})).toBe("refusing to override existing file 'a.iso'")
+  expect(await fetched(lab, {})).toBe("refusing to override existing file '/var/lib/vz/template/iso/a.iso'")
 })
 
 test("name and size can be queried before a download", async () => {

@@ -16,7 +16,8 @@ const storedName = (name: string): string =>
     .replaceAll(/[^-a-zA-Z0-9_.]/gu, "_")
 
 const refuseExtension = (type: string, filename: string): void => {
-  if (fileExtensions[type]?.test(filename) !== true) throw badParameter({ filename: "wrong file extension" })
+  if (fileExtensions[type]?.test(filename) === true) return
+  throw badParameter({ filename: type === "import" ? "invalid filename or wrong extension" : "wrong file extension" })
 }
 
 /** Stores the uploaded file of the call, replacing one of the same name. */
@@ -84,14 +85,16 @@ const download = (call: Call): string => {
   const node = nodeOf(call).name
   const storage = usableStorage(world, text(call, "storage"), node)
   const type = text(call, "content")
+  if (!isFileBased(storage)) throw failure(`can't upload to storage type '${storage.type}', not a file based storage!`)
   if (!storage.content.includes(type)) throw failure(`storage '${storage.id}' is not configured for content-type '${type}'`)
   const filename = storedName(text(call, "filename"))
   refuseExtension(type, filename)
   const checksum = optionalText(call, "checksum")
   return spawn(call, "download", filename, function* (task): Routine<void> {
+    const path = pathOf(storage, `${storage.id}:${type}/${filename}`)
     if (findVolume(world, node, `${storage.id}:${type}/${filename}`) !== undefined && checksum === undefined)
-      throw failure(`refusing to override existing file '${filename}'`)
-    task.log(`downloading ${text(call, "url")} to ${pathOf(storage, `${storage.id}:${type}/${filename}`)}`)
+      throw failure(`refusing to override existing file '${path}'`)
+    task.log(`downloading ${text(call, "url")} to ${path}`)
     if (checksum !== undefined) refuseChecksum(text(call, "checksum-algorithm"), checksum, filename)
     yield* fetchFile(call, storage, `${type}/${filename}`)
   })

@@ -33,6 +33,7 @@ import { sdnVnetRoutes } from "./sdn-vnets.ts"
 import { sdnZoneRoutes } from "./sdn-zones.ts"
 import { fileRoutes } from "./files.ts"
 import { storageRoutes } from "./storage.ts"
+import { storageDefinitionRoutes } from "./storage-definitions.ts"
 import { taskRoutes } from "./tasks.ts"
 import { ticketRoutes } from "./tickets.ts"
 import { tokenRoutes } from "./tokens.ts"
@@ -74,6 +75,7 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     sdnVnetRoutes,
     sdnZoneRoutes,
     storageRoutes,
+    storageDefinitionRoutes,
     fileRoutes,
     taskRoutes,
     ticketRoutes,

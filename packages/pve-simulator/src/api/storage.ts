@@ -1,10 +1,12 @@
 import { badParameter, failure } from "../core/errors.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { StorageState, Volume } from "../core/state.ts"
+import { awaitTask, isGoodEnd, type TaskHandle } from "../core/tasks.ts"
 import {
   allocate,
   findVolume,
   hasClones,
+  isFileBased,
   isOnNode,
   parseSize,
   removeVolume,
@@ -20,9 +22,10 @@ import { nowSeconds } from "../core/world.ts"
 import { flag, nodeOf, optionalNumber, optionalText, spawn, text, type Call, type Routes } from "../http/call.ts"
 import { demand, may } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
-import { checkVolumeAccess, mayReadVolume } from "./volume-access.ts"
+import { checkVolumeAccess, mayReadVolume, ownerOf } from "./volume-access.ts"
 
-const mayAudit = (call: Call, id: string): boolean =>
+/** Whether the caller may see a storage. */
+export const mayAudit = (call: Call, id: string): boolean =>
   may(call.world, call.identity, `/storage/${id}`, ["Datastore.Audit", "Datastore.AllocateSpace"], true)
 
 const space = (call: Call, storage: StorageState, node: string) => {
@@ -89,9 +92,8 @@ const content = (call: Call): unknown[] => {
       content: volume.content,
       format: volume.format,
       size: volume.sizeBytes,
-      used: volume.usedBytes,
       ctime: volume.ctime,
-      parent: volume.parent ?? null,
+      ...(volume.content === "images" ? { used: volume.usedBytes, parent: volume.parent ?? null } : {}),
       ...(volume.vmid === undefined ? {} : { vmid: volume.vmid }),
       ...ofBackup(volume),
     }))
@@ -187,98 +189,42 @@ function* createVolume(call: Call): Routine<string> {
   )
 }
 
-const removeContent = (call: Call): string => {
+function* removeContent(call: Call): Routine<string | null> {
   const { world } = call
   const storage = nodeStorage(call)
-  const node = nodeOf(call).name
   const id = volid(call)
-  const volume = findVolume(world, node, id)
-  const [owner, isBackup] = [volume?.vmid, id.slice(id.indexOf(":")).startsWith(":backup/")]
-  if (owner !== undefined && isBackup) {
+  if (storageOf(id) !== storage.id) throw badParameter({ volume: `storage ID mismatch (${storageOf(id)} != ${storage.id})\n` })
+  const owner = ownerOf(id)
+  if (owner !== undefined && /:backup\//u.test(id)) {
     demand(world, call.identity, `/storage/${storage.id}`, ["Datastore.AllocateSpace"])
     demand(world, call.identity, `/vms/${owner}`, ["VM.Backup"])
   } else demand(world, call.identity, `/storage/${storage.id}`, ["Datastore.Allocate"])
-  return spawn(call, "imgdel", id.replaceAll(":", "@").replaceAll("/", "-"), function* (): Routine<void> {
-    yield* sleep(world.clock, world.timing.configTask)
-    if (volume === undefined) throw failure(`volume '${id}' does not exist`)
-    if (volume.protected === true) throw failure(`cannot remove protected volume '${id}' on '${storage.id}'`)
-    if (hasClones(world, volume)) throw failure(`base volume '${id}' is still in use by linked clones`)
-    removeVolume(world, node, id)
-  })
-}
-
-const shown = (storage: StorageState) => ({
-  storage: storage.id,
-  type: storage.type,
-  content: storage.content.join(","),
-  digest: "da39a3ee5e6b4b0d3255bfef95601890afd80709",
-  ...(storage.shared ? { shared: 1 } : {}),
-  ...(storage.nodes.length > 0 ? { nodes: storage.nodes.join(",") } : {}),
-  ...(storage.disabled ? { disable: 1 } : {}),
-  ...storage.options,
-})
-
-const list = (call: Call): unknown[] => {
-  const type = optionalText(call, "type")
-  return [...call.world.state.storages.values()]
-    .filter((storage) => mayAudit(call, storage.id) && (type === undefined || storage.type === type))
-    .map(shown)
-}
-
-const fixed = new Set(["storage", "type", "content", "nodes", "disable", "shared", "delete", "digest"])
-
-/** The options that a call sets, without those that every storage has. */
-const optionsOf = (call: Call) =>
-  Object.fromEntries(Object.entries(call.parameters).filter(([key]) => !fixed.has(key))) as Record<string, string | number>
-
-const create = (call: Call) => {
-  const { world } = call
-  const id = text(call, "storage")
-  const type = text(call, "type")
-  if (world.state.storages.has(id)) throw failure(`create storage failed: storage ID '${id}' already defined`)
-  world.state.storages.set(id, {
-    id,
-    type,
-    content: splitList(optionalText(call, "content") ?? "images"),
-    shared: flag(call, "shared") || ["nfs", "cifs", "rbd", "cephfs", "iscsi", "pbs"].includes(type),
-    nodes: splitList(optionalText(call, "nodes") ?? ""),
-    disabled: flag(call, "disable"),
-    options: optionsOf(call),
-    capacityBytes: 1024 ** 4,
-    volumes: new Map(),
-    full: false,
-  })
-  return { storage: id, type }
-}
-
-const update = (call: Call) => {
-  const storage = storageNamed(call.world, text(call, "storage"))
-  const given = call.parameters
-  if (given["content"] !== undefined) storage.content = splitList(text(call, "content"))
-  if (given["nodes"] !== undefined) storage.nodes = splitList(text(call, "nodes"))
-  if (given["disable"] !== undefined) storage.disabled = flag(call, "disable")
-  Object.assign(storage.options, optionsOf(call))
-  for (const name of splitList(optionalText(call, "delete") ?? "")) {
-    if (name === "nodes") storage.nodes = []
-    else if (name === "disable") storage.disabled = false
-    else delete storage.options[name]
-  }
-  return { storage: storage.id, type: storage.type }
-}
-
-const remove = (call: Call): null => {
-  const storage = storageNamed(call.world, text(call, "storage"))
-  call.world.state.storages.delete(storage.id)
+  const upid = spawn(call, "imgdel", owner === undefined ? storage.id : `${owner}@${storage.id}`, (task) =>
+    removal(call, storage, id, task),
+  )
+  const seconds = optionalNumber(call, "delay")
+  const end = seconds === undefined ? undefined : yield* awaitTask(world, upid, seconds)
+  if (end === undefined) return upid
+  if (!isGoodEnd(end)) throw failure(end)
   return null
 }
 
-/** Storages and their content. */
+/** Removes a volume. That a volume is gone already is no failure. */
+function* removal(call: Call, storage: StorageState, id: string, task: TaskHandle): Routine<void> {
+  const { world } = call
+  const node = nodeOf(call).name
+  yield* sleep(world.clock, world.timing.configTask)
+  const volume = findVolume(world, node, id)
+  if (volume?.protected === true) throw failure(`cannot remove protected volume '${id}' on '${storage.id}'`)
+  if (volume !== undefined && hasClones(world, volume))
+    throw failure(`base volume '${id.slice(id.indexOf(":") + 1)}' is still in use by linked clones`)
+  if (volume === undefined && isFileBased(storage)) task.log(`disk image '${pathOf(storage, id)}' does not exist`)
+  removeVolume(world, node, id)
+  task.log(`Removed volume '${id}'`)
+}
+
+/** The storages of a node and their content. */
 export const storageRoutes: Routes = {
-  "GET /storage": list,
-  "POST /storage": create,
-  "GET /storage/{storage}": (call) => shown(storageNamed(call.world, text(call, "storage"))),
-  "PUT /storage/{storage}": update,
-  "DELETE /storage/{storage}": remove,
   "GET /nodes/{node}/storage": nodeList,
   "GET /nodes/{node}/storage/{storage}": (call) => (
     nodeStorage(call),

@@ -4,7 +4,7 @@ import { type Call } from "../http/call.ts"
 import { demand, may } from "../http/permissions.ts"
 
 /** The VM that a disk or a backup belongs to, by the volume's name. */
-const ownerOf = (volid: string): number | undefined => {
+export const ownerOf = (volid: string): number | undefined => {
   const vmid = /(?:vm|base)-(\d+)-[^/]*$/u.exec(volid)?.[1] ?? /\/vzdump-[a-z]+-(\d+)-/u.exec(volid)?.[1]
   return vmid === undefined ? undefined : Number(vmid)
 }
