@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto"
 import { failure, wrapped } from "../core/errors.ts"
+import { parsePairs } from "../core/guest-config.ts"
 import type { SdnObject, SdnView } from "../core/state.ts"
+import { asText } from "../core/text.ts"
 import { flag, optionalText, type Call } from "../http/call.ts"
 
 /** The kinds of SDN objects, with their immutable keys. */
@@ -40,8 +42,23 @@ const pendingView = (kind: Kind, running: SdnObject | undefined, config: SdnObje
   return { ...running, state: "changed", pending: changes, digest: null }
 }
 
+/** A range of addresses for leases. */
+export interface LeaseRange {
+  readonly "start-address": string
+  readonly "end-address": string
+}
+
+/** The ranges of a subnet, which are stored as a list of property strings in JSON. */
+export const leaseRanges = (subnet: Record<string, unknown>): readonly LeaseRange[] => {
+  const texts = JSON.parse(asText(subnet["dhcp-range"] ?? "[]")) as string[]
+  return texts.map((text) => {
+    const pairs = parsePairs(text)
+    return { "start-address": pairs.get("start-address") ?? "", "end-address": pairs.get("end-address") ?? "" }
+  })
+}
+
 const listed = (kind: Kind, object: Record<string, unknown>): Record<string, unknown> =>
-  kind === "subnet" ? { "dhcp-range": [], ...object } : object
+  kind === "subnet" ? { ...object, "dhcp-range": leaseRanges(object) } : object
 
 /** All objects of a kind in the view that the call requests. */
 export const viewOf = (call: Call, kind: Kind): Map<string, Record<string, unknown>> => {

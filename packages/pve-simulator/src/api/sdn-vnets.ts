@@ -5,7 +5,7 @@ import { asText } from "../core/text.ts"
 import { optionalText, text, type Call, type Routes } from "../http/call.ts"
 import { demand, may } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
-import { checkDigest, edit, viewOf } from "./sdn-views.ts"
+import { checkDigest, edit, type LeaseRange, leaseRanges, viewOf } from "./sdn-views.ts"
 
 const steering = new Set(["vnet", "subnet", "lock-token", "digest", "delete", "type"])
 
@@ -116,13 +116,39 @@ const subnetNamed = (call: Call): SdnObject => {
   return subnet
 }
 
-const checkGateway = (subnet: SdnObject): void => {
-  const { gateway } = subnet
-  if (gateway === undefined) return
+const blockOf = (subnet: SdnObject): ((address: string) => boolean) => {
   const block = new BlockList()
   const family = isIPv4(String(subnet["network"])) ? "ipv4" : "ipv6"
   block.addSubnet(String(subnet["network"]), Number(subnet["mask"]), family)
-  if (!block.check(String(gateway), family)) throw badParameter({ gateway: `${gateway} is not in subnet ${subnet["cidr"]}` })
+  return (address) => block.check(address, family)
+}
+
+const checkSubnet = (subnet: SdnObject): void => {
+  const { gateway, cidr } = subnet
+  const isIn = blockOf(subnet)
+  if (gateway !== undefined && Number(subnet["mask"]) !== 32 && !isIn(String(gateway)))
+    throw badParameter({ gateway: `${gateway} is not in subnet ${cidr}` })
+  const seen: LeaseRange[] = []
+  for (const range of leaseRanges(subnet)) {
+    const [first, last] = [range["start-address"], range["end-address"]]
+    const refused = (reason: string) => badParameter({ "dhcp-range": reason })
+    if (isBefore(last, first)) throw refused(`start-address ${first} must be smaller than end-address ${last}`)
+    if (!isIn(first)) throw refused(`start-address ${first} is not in subnet ${cidr}`)
+    if (!isIn(last)) throw refused(`end-address ${last} is not in subnet ${cidr}`)
+    const overlaps = seen.some((other) => !isBefore(last, other["start-address"]) && !isBefore(other["end-address"], first))
+    if (overlaps) throw refused("dhcp ranges must not overlap")
+    seen.push(range)
+  }
+}
+
+/** Whether an address comes before another one: then there is no range from the other to it. */
+const isBefore = (address: string, other: string): boolean => {
+  try {
+    new BlockList().addRange(other, address, isIPv4(address) ? "ipv4" : "ipv6")
+    return false
+  } catch {
+    return true
+  }
 }
 
 const createSubnet = (call: Call): null => {
@@ -147,7 +173,7 @@ const createSubnet = (call: Call): null => {
       vnet: vnetId,
       ...properties(call),
     }
-    checkGateway(subnet)
+    checkSubnet(subnet)
     subnets.set(id, subnet)
   })
 }
@@ -161,8 +187,10 @@ const updateSubnet = (call: Call): null => {
   demandVnet(call)
   const old = subnetNamed(call)
   return edit(call, "update sdn subnet object failed", () => {
-    const subnet = { ...old, ...properties(call) }
-    checkGateway(subnet)
+    checkDigest(call, "subnet")
+    const removed = new Set(splitList(optionalText(call, "delete") ?? ""))
+    const subnet = Object.fromEntries(Object.entries({ ...old, ...properties(call) }).filter(([key]) => !removed.has(key)))
+    checkSubnet(subnet)
     call.world.state.sdn.config.subnets.set(text(call, "subnet"), subnet)
   })
 }
