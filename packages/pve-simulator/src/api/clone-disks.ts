@@ -6,7 +6,6 @@ import type { Config, Guest, StorageState, Volume } from "../core/state.ts"
 import type { TaskHandle } from "../core/tasks.ts"
 import {
   allocate,
-  cloudInitFormat,
   formatOn,
   findVolume,
   formatSize,
@@ -87,8 +86,8 @@ function* copyDisk(world: World, plan: Plan, key: string, disk: string, made: Vo
   const full = plan.full || cloudinit
   task.log(`create ${full ? "full" : "linked"} clone of drive ${key} (${volid})`)
   if (original === undefined) throw failure(`volume '${volid}' does not exist`)
-  const wanted = plan.full ? (plan.format ?? original.format) : "qcow2"
-  const format = cloudinit ? cloudInitFormat(storage) : formatOn(storage, wanted)
+  // a cloud-init drive is always made anew
+  const format = formatOn(storage, full ? (plan.format ?? original.format) : "qcow2")
   const { node } = source.guest
   const make = (usedBytes: number, parent?: Volume) => () => {
     const purpose = cloudinit ? "cloudinit" : "disk"

@@ -60,6 +60,7 @@ const isType = (type: string, value: unknown): boolean => {
 
 const complain = (schema: Returns, value: unknown, at: string, key: string, out: string[]): void => {
   if (lenient.has(`${key} ${at.replace(/^\[\]\.?/, "")}`)) return
+  if (at === "" && value === null && schema.optional) return
   if (schema.type !== undefined && schema.type !== "any" && !isType(schema.type, value)) {
     out.push(`${at || "data"}: ${JSON.stringify(value)?.slice(0, 60)} is no ${schema.type}`)
     return
