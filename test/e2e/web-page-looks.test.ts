@@ -107,6 +107,20 @@ describe.skipIf(noBrowser !== undefined)(
       expect(faults).toEqual([])
     })
 
+    test("shows which machine is the router on the line of its number, at every width", async () => {
+      const { service, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "UMA")
+      await settled(page, `${service.url}/ui/ranges/UMA`)
+      const tag = page.locator("th .tag", { hasText: "Router" })
+      for (const width of [375, 768, 900, 1024, 1280, 1440]) {
+        await page.setViewportSize({ width, height: 900 })
+        const [at, number] = [await tag.boundingBox(), await page.locator("th:has(.tag) .mono").boundingBox()]
+        const middle = (number?.y ?? 0) + (number?.height ?? 0) / 2
+        expect([width, at !== null && at.y < middle && middle < at.y + at.height]).toEqual([width, true])
+      }
+    })
+
     test("shows on a phone which page of a range is open", async () => {
       const { service, browser } = lab
       const page = await (await browser({ viewport: { width: 375, height: 740 } })).newPage()

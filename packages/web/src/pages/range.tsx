@@ -34,8 +34,10 @@ const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doi
                 <a href={linkTo("ranges", rangeID, "machines", String(machine.proxmoxID))}>
                   <Text>{shortName(rangeID, machine.name)}</Text>
                 </a>
-                {machine.isRouter === true ? <span class="tag">{t.range.router}</span> : null}
-                <span class="sub mono">{machine.proxmoxID}</span>
+                <span class="sub">
+                  <span class="mono">{machine.proxmoxID}</span>
+                  {machine.isRouter === true ? <span class="tag">{t.range.router}</span> : null}
+                </span>
               </th>
               <td data-label={t.range.columns.state}>
                 <Power machine={machine} />
