@@ -187,6 +187,7 @@ test("keys that are well-formed but have no effect cause warnings", () => {
     global_role_vars: "x",
     router: { hostname: "gate", role_vars: 1, outbound_wireguard_config: "secret", iptables_commands: ["iptables -L", 5] },
     network: { always_blocked_networks: ["10.0.0.0/8"] },
+    notify: { urls: ["https://hooks.example/deploy"] },
   }
   expect(check(file)).toEqual([
     "warning ludus[0].windows.office_arch no-effect",
@@ -198,8 +199,9 @@ test("keys that are well-formed but have no effect cause warnings", () => {
     "warning router.outbound_wireguard_config no-effect",
     "warning router.iptables_commands[1] no-effect",
     "warning network.always_blocked_networks[0] blocks-the-range",
+    "warning notify.urls no-effect",
   ])
-  expect(check({ ludus: [], router: { hostname: "{{ range_id }}-router", role_vars: null } })).toEqual([])
+  expect(check({ ludus: [], router: { hostname: "{{ range_id }}-router", role_vars: null }, notify: { urls: [] } })).toEqual([])
 })
 
 test("a rule that lets traffic out during testing, and a name that does not fit, cause warnings", () => {

@@ -7,6 +7,8 @@ export const optionChecks = (context: CheckContext): void => {
   const has = (path: Path): boolean => at(root, path) !== undefined
   variables(context, ["global_role_vars"])
   variables(context, ["router", "role_vars"])
+  if ((config.notify?.urls ?? []).length > 0)
+    warning(["notify", "urls"], "no-effect", "this service sends no notifications: nobody is told when a deploy ends")
 
   for (const index of config.machines.keys()) {
     const machine: Path = ["ludus", index]
