@@ -336,6 +336,38 @@ describe("while another instance or a person applies", () => {
   })
 })
 
+describe("an apply that does not end", () => {
+  const hour = 3_600_000
+
+  it("fails and is named after a quarter of an hour, and others may try", async () => {
+    const rig = makeRig({ timing: { networkReload: hour } })
+    const bridge = (n: number) => networkAction("create-network", bridgeOf(rig, n))
+    const from = rig.sim.clock.now()
+    const fault = await failureOf(rig, bridge(1))
+    expect(fault.facts).toMatchObject({
+      reason: "failed",
+      detail: "its task srvreload networking on node pve has not ended within 15 min",
+    })
+    expect((await failureOf(rig, bridge(2))).facts.reason).toBe("failed")
+    expect(rig.sim.clock.now() - from).toBeLessThan(hour)
+    await rig.close()
+  })
+
+  it("of the SDN, too", async () => {
+    const rig = await cluster({ networkReload: hour })
+    // until the zone is in force
+    await rig.run(Effect.sleep("4 hours"))
+    const from = rig.sim.clock.now()
+    // it is in force, but not where nodes have not got to it
+    expect((await failureOf(rig, create())).facts).toMatchObject({
+      reason: "failed",
+      detail: expect.stringMatching(/^it was applied, but is not usable on every node/u) as string,
+    })
+    expect(rig.sim.clock.now() - from).toBeLessThan(hour / 3)
+    await rig.close()
+  })
+})
+
 describe("bridges", () => {
   it("made by many at once share one reload of the node", async () => {
     const rig = makeRig()

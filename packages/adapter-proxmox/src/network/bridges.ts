@@ -3,12 +3,12 @@ import { HypervisorFault, type ObservedNetwork } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
-import { startedTask, taskFault } from "../tasks/settlement.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { type Fields, flag, text } from "../wire/read.ts"
 import { isOurNetwork } from "./mark.ts"
 import type { ApplyTurn, NetworkKind } from "./network-kind.ts"
 import { foreignEdits, type NodeNetwork, readNetwork } from "./node-network.ts"
+import { ownApply } from "./own-apply.ts"
 import { pendingChanges } from "./pending-diff.ts"
 
 export type BridgeSpec = Extract<NetworkSpec, { readonly type: "bridge" }>
@@ -71,16 +71,17 @@ export const makeBridges = (client: PveClient, awaitTask: AwaitTask, { gate, oth
     if (yield* others(doing)) before = yield* readNetwork(client, spec.node, doing)
     if (done(before)) return
     yield* refuseForeign(before, spec, doing)
-    const upid = yield* startedTask(yield* client.put(path`/nodes/${spec.node}/network`, {}, { doing }), doing)
-    const outcome = yield* awaitTask(upid)
-    if (outcome.type !== "ok") return yield* taskFault(doing, outcome)
-    if (done(yield* readNetwork(client, spec.node, doing))) return
-    return yield* new HypervisorFault({
-      doing,
-      reason: "failed",
-      detail: `node ${spec.node} reloaded its network, but the result is not as requested`,
-      hint: `Check the log of the reload task on node ${spec.node}.`,
-    })
+    return yield* ownApply(
+      awaitTask,
+      client.put(path`/nodes/${spec.node}/network`, {}, { doing }),
+      Effect.map(readNetwork(client, spec.node, doing), done),
+      {
+        doing,
+        reason: "failed",
+        detail: `node ${spec.node} reloaded its network, but the result is not as requested`,
+        hint: `Check the log of the reload task on node ${spec.node}.`,
+      },
+    )
   })
 
   const doingOf = (verb: string, spec: BridgeSpec): string => `${verb} bridge ${spec.name} on node ${spec.node}`

@@ -3,12 +3,12 @@ import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { dropRights } from "../access/rights.ts"
-import { startedTask, taskFault } from "../tasks/settlement.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { child, type Fields, number, rows, text } from "../wire/read.ts"
 import { foreignPending, foreignPendingFault } from "./foreign-pending.ts"
 import { isOurNetwork } from "./mark.ts"
 import type { ApplyTurn, NetworkKind, Written } from "./network-kind.ts"
+import { ownApply } from "./own-apply.ts"
 import { lackFault, lacksAfter, type VnetSpec } from "./vnet-nodes.ts"
 
 /** A VNet as configured, whether in force or not. */
@@ -110,11 +110,7 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, { gate, other
     if ((yield* others(doing)) && !(yield* isMissing)) return
     yield* refuseForeign(client, doing)
     applies += 1
-    const upid = yield* startedTask(yield* client.put("/cluster/sdn", {}, { doing }), doing)
-    const outcome = yield* awaitTask(upid)
-    if (outcome.type !== "ok") return yield* taskFault(doing, outcome)
-    if (done(yield* readVnets(client, doing))) return
-    return yield* new HypervisorFault({
+    return yield* ownApply(awaitTask, client.put("/cluster/sdn", {}, { doing }), Effect.map(readVnets(client, doing), done), {
       doing,
       reason: "unknown-effect",
       detail: "the SDN was applied, but not with this change",
