@@ -435,6 +435,25 @@ describe("a hostile answer", () => {
     )
   })
 
+  it("whose members are of other types is a fault, never a crash", async () => {
+    const odd = { toString: 1, valueOf: 1 }
+    const refusal = scriptedNode(() => ({
+      status: 400,
+      json: { data: null, message: odd, errors: { a: odd, b: "wrong", c: [odd] } },
+    }))
+    const detail = Effect.map(Effect.flip(clientOver([refusal.transport]).get("/pools", {}, doing)), ({ facts }) => facts.detail)
+    expect(await runFast(detail)).toBe("b: wrong")
+    const tickets = [
+      { ticket: "\ud800", CSRFPreventionToken: "x" },
+      { ticket: "x", CSRFPreventionToken: "a\r\nb: c" },
+    ]
+    for (const ticket of tickets) {
+      const node = scriptedNode(() => ({ json: { data: ticket } }))
+      expect(await runFast(reasonOf(clientOver([node.transport], password).post("/pools", {}, doing)))).toBe("failed")
+      expect(node.requests).toHaveLength(1)
+    }
+  })
+
   it("nested without end is refused before it is parsed", async () => {
     const { transport } = scriptedNode(() => ({ text: `{"data":${"[".repeat(100_000)}${"]".repeat(100_000)}}` }))
     expect(await runFast(reasonOf(clientOver([transport]).get("/version", {}, doing)))).toBe("away")

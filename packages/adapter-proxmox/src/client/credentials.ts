@@ -54,6 +54,9 @@ interface Ticket {
 const renewAfterMs = 90 * 60_000
 const lifeMs = 115 * 60_000
 
+/** What a header can carry. */
+const isPlain = (text: string | undefined): text is string => text !== undefined && /^[!-~]+$/u.test(text)
+
 const ticketHeaders = (ticket: Ticket, method: PveMethod): Headers => ({
   cookie: `PVEAuthCookie=${encodeURIComponent(ticket.ticket)}`,
   ...(method === "GET" ? {} : { csrfpreventiontoken: ticket.csrf }),
@@ -90,7 +93,7 @@ const ticketCredentials = (username: string, password: Redacted.Redacted, exchan
     }
     const data = recordOf(reply.success.data)
     const [ticket, csrf] = [text(data, "ticket"), text(data, "CSRFPreventionToken")]
-    if (ticket === undefined || csrf === undefined)
+    if (!isPlain(ticket) || !isPlain(csrf))
       return yield* fault("failed", "the answer contains no ticket (the account may require a second factor)")
     return { ticket, csrf, issuedAt: yield* monotonicMillis }
   })

@@ -66,6 +66,8 @@ export const refusalText = (statusText: string, body: Uint8Array): string => {
   const message = typeof record["message"] === "string" ? record["message"] : statusText
   const errors: unknown = record["errors"]
   const findings =
-    typeof errors === "object" && errors !== null ? Object.entries(errors).map(([name, text]) => `${name}: ${String(text)}`) : []
+    typeof errors === "object" && errors !== null
+      ? Object.entries(errors).flatMap(([name, text]) => (typeof text === "string" ? [`${name}: ${text}`] : []))
+      : []
   return oneLine([message.trim(), ...findings].join(" "))
 }
