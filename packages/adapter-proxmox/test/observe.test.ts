@@ -30,3 +30,17 @@ describe("an observation that took long, as when the process was stopped before 
     expect(at - before).toBeLessThan(1000)
   })
 })
+
+describe("an answer that does not say what was asked", () => {
+  it.each([null, {}, ""])("(%j) is no quorum and no time", async (data) => {
+    const { transport } = scriptedNode(({ path }) =>
+      path.endsWith("/nodes") ? { json: { data: [{ node: "pve", status: "online" }] } } : { json: { data } },
+    )
+    const asked = Effect.gen(function* () {
+      const hypervisor = yield* Hypervisor
+      const faults = [yield* Effect.flip(hypervisor.quorate), yield* Effect.flip(hypervisor.clock)]
+      return faults.map(({ facts }) => facts.reason)
+    }).pipe(Effect.provide(proxmoxLayer({ urls: [], transport, auth })))
+    expect(await runFast(asked)).toEqual(["away", "away"])
+  })
+})

@@ -6,11 +6,12 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { membersOf } from "../access/pools.ts"
 import type { PveClient } from "../client/client.ts"
+import { path } from "../client/form.ts"
 import type { TaskOutcome } from "../tasks/outcome.ts"
 import { parseUpid, type Upid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { machineOf, nodeOf, pick, storageOf, zoneOf } from "../wire/cluster.ts"
-import { type Fields, flag, number, recordOf, rows, text } from "../wire/read.ts"
+import { type Fields, flag, listed, number, recordOf, rows, text } from "../wire/read.ts"
 import { detailOf } from "../wire/vm-config.ts"
 import { adopt } from "./adopt.ts"
 import { guestAddresses, guestSessions, guestSystem } from "./agent.ts"
@@ -43,6 +44,9 @@ const kinds: Kinds = {
 
 /** The record's type maps each action to the kind of its own name, which the compiler cannot follow through a lookup. */
 const kindOf = (action: MachineAction): MachineKind<MachineAction> => kinds[action.kind] as MachineKind<MachineAction>
+
+/** The fault of an answer that does not say what was asked. */
+const unclear = (doing: string, detail: string): HypervisorFault => new HypervisorFault({ doing, reason: "away", detail })
 
 /** `dispatch` returns `{"task": "UPID:…"}`, or `{"task": null}` when there is something to wait for that has no task. */
 const readToken = (token: Json) => parseUpid(recordOf(token)["task"])
@@ -147,12 +151,17 @@ export const makeHypervisor = (
       const nodes = rows((yield* client.get("/nodes", {}, { doing })).data)
       const node = text(nodes.find((n) => text(n, "status") === "online") ?? {}, "node")
       if (node === undefined) return yield* new HypervisorFault({ doing, reason: "away", detail: "no node is online" })
-      const reply = yield* client.get(`/nodes/${node}/time`, {}, { doing })
-      return new Date((number(recordOf(reply.data), "time") ?? 0) * 1000)
+      const reply = yield* client.get(path`/nodes/${node}/time`, {}, { doing })
+      const seconds = number(recordOf(reply.data), "time")
+      if (seconds === undefined) return yield* unclear(doing, `node ${node} gives no time`)
+      return new Date(seconds * 1000)
     }),
-    quorate: client
-      .get("/cluster/status", {}, { doing: "read the state of the cluster" })
-      .pipe(Effect.map((reply) => rows(reply.data).every((row) => text(row, "type") !== "cluster" || flag(row, "quorate")))),
+    quorate: Effect.gen(function* () {
+      const doing = "read the state of the cluster"
+      const found = listed((yield* client.get("/cluster/status", {}, { doing })).data)
+      if (found === undefined) return yield* unclear(doing, "the answer is not a list")
+      return found.every((row) => text(row, "type") !== "cluster" || flag(row, "quorate"))
+    }),
     version: client
       .get("/version", {}, { doing: "read the version of Proxmox" })
       .pipe(Effect.map((reply) => text(recordOf(reply.data), "version") ?? "unknown")),
