@@ -6,7 +6,17 @@ type Table = keyof Tables
 
 /** Values in one statement: SQLite accepts 32766, PostgreSQL twice as many. */
 const mostValues = 30_000
-const rowsAtATime = 2_000
+/** Rows that are held in memory at a time. */
+const rowsAtATime = 500
+/** The same of a table with bytes, such as pictures of ten megabytes: more would also exceed what a server takes in one statement. */
+const largeRowsAtATime = 8
+
+const rowsOf = new Map(
+  tables.map(({ name, columns }) => {
+    const isLarge = Object.values(columns).some(({ property }) => property.type === "blob")
+    return [name, isLarge ? largeRowsAtATime : rowsAtATime]
+  }),
+)
 
 /** A table with its key columns. */
 interface KeyedTable {
@@ -36,16 +46,22 @@ export const tablesInOrder = (file: string): readonly KeyedTable[] => {
 /** Replaces the rows of all tables in another database of the same schema. The caller owns both transactions. */
 export const copyRows = async (from: Kysely<Tables>, to: Kysely<Tables>, tables: readonly KeyedTable[]): Promise<void> => {
   for (const { table } of tables.toReversed()) await to.deleteFrom(table).execute()
-  for (const { table, key } of tables)
-    for (let at = 0; ; at += rowsAtATime) {
-      const page = key.reduce((query, column) => query.orderBy(sql.ref(column)), from.selectFrom(table).selectAll())
-      const rows = await page.limit(rowsAtATime).offset(at).execute()
+  for (const { table, key } of tables) {
+    const most = rowsOf.get(table) ?? rowsAtATime
+    const columns = sql.join(key.map((column) => sql.ref(column)))
+    const ordered = key.reduce((query, column) => query.orderBy(sql.ref(column)), from.selectFrom(table).selectAll().limit(most))
+    let page = ordered
+    for (;;) {
+      const rows: readonly Readonly<Record<string, unknown>>[] = await page.execute()
       const together = Math.floor(mostValues / Math.max(1, Object.keys(rows[0] ?? {}).length))
       for (let n = 0; n < rows.length; n += together)
         await to
           .insertInto(table)
           .values(rows.slice(n, n + together) as never)
           .execute()
-      if (rows.length < rowsAtATime) break
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < most) break
+      page = ordered.where(sql<boolean>`(${columns}) > (${sql.join(key.map((column) => last[column]))})`)
     }
+  }
 }
