@@ -63,6 +63,13 @@ export const bootAfter = (guest: Guest, { changes, removed }: Edit): Config => {
   return after.join(";") === before.join(";") ? {} : { boot: after.length === 0 ? "" : `order=${after.join(";")}` }
 }
 
+/** Takes a device out of the boot order. */
+export const dropFromBoot = (guest: Guest, device: string): void => {
+  const { boot } = bootAfter(guest, { changes: {}, removed: [device], reverted: [] })
+  if (boot === "") delete guest.config["boot"]
+  else if (boot !== undefined) guest.config["boot"] = boot
+}
+
 /** A protected VM keeps its disks. */
 export const checkProtection = (guest: Guest, { removed }: Edit): void => {
   if (Number(guest.config["protection"] ?? 0) !== 1) return

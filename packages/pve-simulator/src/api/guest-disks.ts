@@ -1,21 +1,9 @@
-import { badParameter, failure } from "../core/errors.ts"
+import { failure } from "../core/errors.ts"
 import { digestOf, isCdrom, isDisk, lockOf, touch, volumeOf } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, Volume } from "../core/state.ts"
-import {
-  allocate,
-  formatOn,
-  findVolume,
-  formatSize,
-  parseSize,
-  removeVolume,
-  storageLock,
-  storageLockFailure,
-  storageNamed,
-  storageOf,
-  usableStorage,
-} from "../core/volumes.ts"
-import { makingOf, pathOf } from "../core/volume-paths.ts"
+import { findVolume, formatSize, parseSize, removeVolume, storageNamed, storageOf } from "../core/volumes.ts"
+import { pathOf } from "../core/volume-paths.ts"
 import type { World } from "../core/world.ts"
 import { powerOff } from "../guest/boot.ts"
 import { releaseGuest } from "../guest/addresses.ts"
@@ -31,8 +19,6 @@ import {
   type Call,
   type Routes,
 } from "../http/call.ts"
-import { demand } from "../http/permissions.ts"
-import { transfer } from "./clone-disks.ts"
 import { forget } from "./guest-create.ts"
 import { haOf } from "../ha/resources.ts"
 import { refuseUsedBase } from "./guest-template.ts"
@@ -123,63 +109,8 @@ const refusedResize = (path: string, format: string, size: number, log: (line: s
   return failure(`command '/usr/bin/qemu-img resize '--preallocation=metadata' -f ${format} ${path} ${size}' failed: exit code 1`)
 }
 
-const moveDisk = (call: Call): string => {
-  const { world } = call
-  const guest = guestOf(call)
-  const key = text(call, "disk")
-  const target = optionalText(call, "storage")
-  if (target === undefined) throw badParameter({ storage: "either set 'storage' or 'target-vmid', but not both" })
-  demand(world, call.identity, `/storage/${target}`, ["Datastore.AllocateSpace"])
-  const storage = usableStorage(world, target, guest.node)
-  const disk = guest.config[key]
-  if (disk === undefined) throw failure(`disk '${key}' does not exist`)
-  const format = optionalText(call, "format")
-  const volume = findVolume(world, guest.node, volumeOf(String(disk)))
-  if (volume === undefined) throw failure(`disk '${key}' has no associated volume`)
-  if (storageOf(volume.volid) === target && (format === undefined || format === volume.format)) {
-    throw failure("you can't move to the same storage with same format")
-  }
-  return spawn(call, "qmmove", guest.vmid, (task) =>
-    withConfig(world, guest.vmid, function* (): Routine<void> {
-      refuseLocked(call, guest)
-      task.log(`create full clone of drive ${key} (${volume.volid})`)
-      const made = yield* world.locks.exclusive(
-        storageLock(storage, guest.node),
-        world.timing.storageLock,
-        () => storageLockFailure(storage),
-        function* () {
-          yield* sleep(world.clock, world.timing.allocation)
-          const { sizeBytes, usedBytes } = volume
-          return allocate(world, {
-            storage,
-            node: guest.node,
-            vmid: guest.vmid,
-            sizeBytes,
-            usedBytes,
-            format: formatOn(storage, format ?? volume.format),
-            purpose: "disk",
-          })
-        },
-      )
-      for (const line of makingOf(storage, made)) task.log(line)
-      yield* transfer(world, volume.usedBytes, volume.sizeBytes, task)
-      touch(world, guest)
-      guest.config[key] = [made.volid, ...String(disk).split(",").slice(1)].join(",")
-      if (flag(call, "delete")) removeVolume(world, guest.node, volume.volid)
-      else guest.config[nextUnused(guest)] = volume.volid
-    }),
-  )
-}
-
-const nextUnused = (guest: Guest): string => {
-  let n = 0
-  while (guest.config[`unused${n}`] !== undefined) n += 1
-  return `unused${n}`
-}
-
-/** Removal of VMs; resizing and moving their disks. */
+/** Removal of VMs; resizing of their disks. */
 export const guestDiskRoutes: Routes = {
   "DELETE /nodes/{node}/qemu/{vmid}": destroy,
   "PUT /nodes/{node}/qemu/{vmid}/resize": resize,
-  "POST /nodes/{node}/qemu/{vmid}/move_disk": moveDisk,
 }

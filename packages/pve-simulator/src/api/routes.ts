@@ -14,6 +14,7 @@ import { haStatusRoutes } from "./ha-status.ts"
 import { haRoutes } from "./ha.ts"
 import { guestCreateRoutes } from "./guest-create.ts"
 import { guestDiskRoutes } from "./guest-disks.ts"
+import { guestMoveDiskRoutes } from "./guest-move-disk.ts"
 import { guestPowerRoutes } from "./guest-power.ts"
 import { guestSnapshotRoutes } from "./guest-snapshots.ts"
 import { groupRoutes } from "./groups.ts"
@@ -54,6 +55,7 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     guestCreateRoutes,
     guestDiskRoutes,
     guestMigrateRoutes,
+    guestMoveDiskRoutes,
     guestPowerRoutes,
     groupRoutes,
     guestTemplateRoutes,
