@@ -52,7 +52,24 @@ const maskBits = (mask: string): number => {
 /** An interface as the API shows it. */
 const shown = (name: string, iface: Interface): Record<string, unknown> => {
   const method = iface["address"] === undefined ? "manual" : "static"
-  return { iface: name, ...iface, method: iface["method"] ?? method, method6: "manual", families: ["inet"] }
+  return {
+    iface: name,
+    ...iface,
+    ...vlanOf(name, iface),
+    method: iface["method"] ?? method,
+    method6: "manual",
+    families: ["inet"],
+  }
+}
+
+/** The device and the number of a VLAN's interface, as far as its name tells them. */
+const vlanOf = (name: string, iface: Interface): Interface => {
+  if (iface["type"] !== "vlan") return {}
+  const [, device, id] = /^(?:(.+)\.|vlan)(\d+)$/u.exec(name) ?? []
+  return {
+    ...(device === undefined ? {} : { "vlan-raw-device": device }),
+    ...(id === undefined ? {} : { "vlan-id": id }),
+  }
 }
 
 const bridgeLike = new Set(["bridge", "OVSBridge"])
@@ -141,11 +158,23 @@ const withVlans = (iface: Interface): Interface =>
 /** An interface after a reload: active if it was before, or if it starts with the node. */
 const brought = (iface: Interface): Interface => (Number(iface["autostart"] ?? 0) === 1 ? { ...iface, active: 1 } : iface)
 
+/** A node has one default gateway for each kind of address. */
+const checkGateway = (node: NodeState, name: string, given: Interface): void => {
+  for (const [key, title] of [
+    ["gateway", "Default gateway"],
+    ["gateway6", "Default ipv6 gateway"],
+  ] as const)
+    for (const [other, iface] of edited(node))
+      if (given[key] !== undefined && other !== name && iface[key] !== undefined)
+        throw badParameter({ [key]: `${title} already exists on interface '${other}'.` })
+}
+
 const create = (call: Call): null => {
   const node = nodeOf(call)
   const name = text(call, "iface")
   const given = values(call)
   if (edited(node).has(name)) throw badParameter({ iface: "interface already exists" })
+  checkGateway(node, name, given)
   for (const port of splitList(String(given["bridge_ports"] ?? ""))) {
     if (!edited(node).has(port)) throw badParameter({ bridge_ports: `interface '${port}' does not exist` })
   }
@@ -167,6 +196,7 @@ const update = (call: Call): null => {
   const old = existing(call)
   const removed = new Set(splitList(optionalText(call, "delete") ?? ""))
   const given = values(call)
+  checkGateway(nodeOf(call), text(call, "iface"), given)
   const merged = { ...bridgeDefaults(given["type"]), ...old, ...given }
   const kept = Object.fromEntries(Object.entries(merged).filter(([key]) => !removed.has(key)))
   return edit(nodeOf(call), (all) => all.set(text(call, "iface"), withVlans(kept)))
