@@ -35,7 +35,7 @@ const open =
     if (vmid !== undefined) guestOf(call)
     const port = freePort(call)
     let held: Console
-    const upid = spawn(call, vmid === undefined ? "vncshell" : type, vmid ?? "", function* (): Routine<void> {
+    const upid = spawn(call, vmid === undefined ? "vncshell" : "vncproxy", vmid ?? "", function* (): Routine<void> {
       try {
         yield* sleep(world.clock, realMillis(world.clock, PATIENCE_MS))
         while (held.viewer === "here") yield* sleep(world.clock, realMillis(world.clock, LOOK_MS))

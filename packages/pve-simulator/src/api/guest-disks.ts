@@ -19,6 +19,7 @@ import {
   type Call,
   type Routes,
 } from "../http/call.ts"
+import { splitList } from "../schema/formats.ts"
 import { forget } from "./guest-create.ts"
 import { haOf } from "../ha/resources.ts"
 import { refuseUsedBase } from "./guest-template.ts"
@@ -39,10 +40,25 @@ const destroy = (call: Call): string => {
       if (guest.status === "running") throw failure(`VM ${guest.vmid} is running - destroy failed`)
       refuseUsedBase(world, guest)
       yield* sleep(world.clock, world.timing.destroyTask)
-      if (flag(call, "purge")) task.log(`purging VM ${guest.vmid} from related configurations..`)
+      if (flag(call, "purge")) {
+        task.log(`purging VM ${guest.vmid} from related configurations..`)
+        leaveJobs(world, guest.vmid)
+      }
       removeGuest(world, guest, flag(call, "destroy-unreferenced-disks"))
     }),
   )
+}
+
+/** Removes a VM from backup jobs, and jobs that are left without VMs. */
+const leaveJobs = (world: World, vmid: number): void => {
+  for (const [id, job] of world.state.backupJobs) {
+    const listed = splitList(String(job["vmid"] ?? ""))
+    if (!listed.includes(String(vmid))) continue
+    const others = listed.filter((each) => each !== String(vmid))
+    if (others.length === 0) world.state.backupJobs.delete(id)
+    else job["vmid"] = others.join(",")
+  }
+  world.wakeJobs()
 }
 
 const removeGuest = (world: World, guest: Guest, unreferenced: boolean): void => {

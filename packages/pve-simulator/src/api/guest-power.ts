@@ -188,13 +188,15 @@ const shutdown = (call: Call): string => {
   refuseSkiplock(call)
   const { world } = call
   if (isManaged(world, vmidOf(call))) return askManager(call, "hastop", "stopped")
-  if (findGuest(call)?.paused === true) throw failure("VM is paused - cannot shutdown")
+  // a paused system does not react
+  const mustStop = findGuest(call)?.paused === true
+  if (mustStop && !flag(call, "forceStop")) throw failure("VM is paused - cannot shutdown")
   return spawn(call, "qmshutdown", vmidOf(call), () =>
     withConfig(world, vmidOf(call), function* (): Routine<void> {
       const guest = guestOf(call)
       if (guest.status === "stopped") return
       refuseLocked(call, guest)
-      yield* shutDown(world, guest, timeoutOf(call), flag(call, "forceStop"))
+      yield* shutDown(world, guest, mustStop ? 0 : timeoutOf(call), flag(call, "forceStop"))
     }),
   )
 }

@@ -91,7 +91,7 @@ const list = (call: Call): unknown[] => {
     (source === "all" || (source === "active") === (task.exitstatus === undefined)) &&
     (vmid === undefined || task.id === vmid) &&
     (type === undefined || task.type === type) &&
-    (user === undefined || task.user.includes(user)) &&
+    (user === undefined || task.user.toLowerCase().includes(user.toLowerCase())) &&
     (since === undefined || task.starttime >= since) &&
     (until === undefined || task.starttime <= until) &&
     (!flag(call, "errors") || (task.exitstatus !== undefined && task.exitstatus !== "OK")) &&
