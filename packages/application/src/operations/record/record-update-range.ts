@@ -7,11 +7,23 @@ import { uploadedPicture } from "../../blueprint/picture.ts"
 import { operation } from "../../operation/operation.ts"
 import { keepingPicture } from "../../range/keep-picture.ts"
 import { rangeRecord, RangeRecord } from "../../wire/range-record.ts"
+import { keptFields, withoutKept } from "./kept-fields.ts"
 
 /** Hides whether a record exists from those who may not change it. */
 const notFound = (): NotFound => new NotFound({ what: "The requested resource wasn't found." })
 
-/** Changes name, description, purpose and picture; other fields in the request are ignored. */
+const { fields } = RangeRecord
+const kept = {
+  id: fields.id,
+  rangeID: fields.rangeID,
+  rangeNumber: fields.rangeNumber,
+  rangeState: fields.rangeState,
+  testingEnabled: fields.testingEnabled,
+  inactivityShutdownTimeout: fields.inactivityShutdownTimeout,
+}
+const ways = { inactivityShutdownTimeout: "PUT /range/auto-shutdown", testingEnabled: "PUT /testing/start and PUT /testing/stop" }
+
+/** Changes name, description, purpose and picture. */
 export const recordUpdateRange = operation({
   id: "recordUpdateRange",
   route: "PATCH /api/collections/ranges/records/{id}",
@@ -32,6 +44,7 @@ export const recordUpdateRange = operation({
       description: Schema.optionalKey(Schema.String),
       purpose: Schema.optionalKey(Schema.String),
       thumbnail: Schema.optionalKey(Schema.String),
+      ...keptFields(kept),
     }),
     file: "thumbnail",
     maxBytes: mostPictureBytes,
@@ -40,7 +53,7 @@ export const recordUpdateRange = operation({
   output: { type: "json", schema: RangeRecord },
   statuses: {
     200: "the range as it is now",
-    400: "a field is not valid, or the picture is not one",
+    400: "a field is not valid, or cannot be changed here; the picture is not one",
     413: "the form is too large",
     401: "no valid credentials",
     403: "the picture is more than the user who is charged for the range may keep on the service's host",
@@ -53,7 +66,8 @@ export const recordUpdateRange = operation({
       const range = isRecordId(path.id) ? yield* ranges.findByRecordId(path.id as RecordId) : undefined
       if (range === undefined) return yield* notFound()
       yield* requireRangeAccess(range, user, "range-owner").pipe(Effect.catchTag("Forbidden", () => Effect.fail(notFound())))
-      const { thumbnail, ...change } = body
+      const count = (yield* machines.ofRange(range.id)).filter((machine) => !machine.template).length
+      const { thumbnail, ...change } = yield* withoutKept(kept, body, rangeRecord(range, count), ways)
       const issues = rangeTextProblems(change)
       if (issues.length > 0) return yield* new InvalidInput({ what: "Failed to update record.", issues })
       const picture = file && (yield* uploadedPicture(file))
@@ -61,6 +75,6 @@ export const recordUpdateRange = operation({
       const removal = thumbnail === "" ? { thumbnail: undefined } : {}
       const changing = ranges.change(range.id, { ...change, ...removal, ...(picture && { thumbnail: picture }) })
       const changed = yield* picture === undefined ? changing : changing.pipe(keepingPicture(range, picture))
-      return rangeRecord(changed, (yield* machines.ofRange(range.id)).filter((machine) => !machine.template).length)
+      return rangeRecord(changed, count)
     }),
 })

@@ -9,10 +9,40 @@ import { recordOfUser } from "../../accounts/user-record.ts"
 import { operation } from "../../operation/operation.ts"
 import { SignIns } from "../../sign-in/sign-ins.ts"
 import { UserRecord } from "../../wire/user.ts"
+import { keptFields, withoutKept } from "./kept-fields.ts"
 
 const refused = (path: string, message: string): InvalidInput => {
   const issue: FaultIssue = { path, message }
   return new InvalidInput({ what: "Failed to update record.", issues: [issue] })
+}
+
+const { fields } = UserRecord
+const kept = {
+  id: fields.id,
+  avatar: fields.avatar,
+  email: Schema.String,
+  emailVisibility: fields.emailVisibility,
+  verified: fields.verified,
+  userID: fields.userID,
+  userNumber: fields.userNumber,
+  proxmoxUsername: fields.proxmoxUsername,
+  proxmoxRealm: fields.proxmoxRealm,
+  quotaRAM: fields.quotaRAM,
+  quotaCPU: fields.quotaCPU,
+  quotaStorage: fields.quotaStorage,
+  quotaVMs: fields.quotaVMs,
+  quotaRanges: fields.quotaRanges,
+  defaultRangeID: fields.defaultRangeID,
+  ranges: fields.ranges,
+  groups: fields.groups,
+}
+const quotas = "PUT /user/quotas"
+const ways = {
+  quotaRAM: quotas,
+  quotaCPU: quotas,
+  quotaVMs: quotas,
+  quotaRanges: quotas,
+  defaultRangeID: "POST /user/default-range",
 }
 
 /** Changes name, onboarding flag and own password; `isAdmin` only by administrators, never one's own and never the last administrator's. */
@@ -38,24 +68,26 @@ export const recordUpdateUser = operation({
       password: Schema.optionalKey(Schema.String),
       passwordConfirm: Schema.optionalKey(Schema.String),
       isAdmin: Schema.optionalKey(Schema.Boolean),
+      ...keptFields(kept),
     }),
   },
   audited: ["isAdmin"],
   output: { type: "json", schema: UserRecord },
   statuses: {
     200: "the user as it is now",
-    400: "a field is not valid",
+    400: "a field is not valid, or cannot be changed here",
     401: "no valid credentials",
     404: "no such record, or not the caller's to change",
     502: "the hypervisor is unreachable or refused the password",
   },
-  handle: ({ path, body, user, meta }) =>
+  handle: ({ path, body: sent, user, meta }) =>
     Effect.gen(function* () {
       const users = yield* Users
       const signIns = yield* SignIns
       const target = yield* users.findByRecordId(path.id as RecordId)
       if (target === undefined || target.id === rootUserId || (target.id !== user.id && !user.isAdmin))
         return yield* new NotFound({ what: "The requested resource wasn't found." })
+      const body = yield* withoutKept(kept, sent, yield* recordOfUser(target, { withEmail: true }), ways)
       const rights = body.isAdmin === target.isAdmin ? undefined : body.isAdmin
       if (rights !== undefined && (!user.isAdmin || whyNotTheirs(target, user) !== undefined))
         return yield* refused("isAdmin", "only another administrator may change this")
