@@ -187,6 +187,11 @@ describe("roles", () => {
     expect(await call("root", "GET", "/api/v2/range?userID=ME")).toMatchObject({ status: 200, text: "ME R1" })
   })
 
+  it("an administrator who acts as the bootstrap account is told that it, not they, has no range", async () => {
+    const { status, text } = await call("admin", "GET", "/api/v2/range?userID=ROOT")
+    expect([status, text]).toEqual([403, expect.stringContaining("ROOT has no range and may only manage users")])
+  })
+
   it("operations of the enterprise tier need the entitlement", async () => {
     expect((await call("member", "GET", "/api/v2/paid")).status).toBe(200)
     const community = await startService({ operations: samples, license: communityLicense })

@@ -112,7 +112,7 @@ function* admit(
   admission.user = yield* selectUser(caller, userID)
   // administrator rights are the caller's own: acting as another user neither gives nor takes them
   if (operation.access === "admin" && operation.alsoFor === undefined && !caller.isAdmin) return yield* refuseNonAdmin(operation)
-  admission.range = yield* selectRange(operation, caller, admission.user, {
+  admission.range = yield* selectRange(operation, admission.user, {
     // a key for one range selects that range when none is named
     rangeId:
       rangeID ??

@@ -122,7 +122,6 @@ const isForRoot = ({ base, path }: Operation["route"]): boolean =>
  */
 export function* selectRange(
   operation: Operation,
-  caller: User,
   user: User,
   selection: RangeSelection,
 ): Effect.fn.Return<Range | undefined, InvalidInput | RangeNotFound | DefaultRangeNotFound | Forbidden | StorageFault, Ranges> {
@@ -133,7 +132,7 @@ export function* selectRange(
   const byQuery = selection.rangeNumber === undefined ? byId : yield* numbered(selection.rangeNumber, byId, user, needed)
   if (byQuery === undefined && user.id === rootUserId && !isForRoot(route))
     return yield* new Forbidden({
-      reason: `${caller.id} has no range and may only manage users`,
+      reason: `${user.id} has no range and may only manage users`,
       hint: "Use an administrator's own key, or select a user or range with ?userID= or ?rangeID=.",
     })
   if (target === "range-in-path") return yield* named(selection.inPath ?? "", user, access)
