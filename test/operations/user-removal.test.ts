@@ -63,6 +63,32 @@ it("several such ranges are named together, and so is a default range that other
   )
 })
 
+it.each([
+  ["that was shared with the user", "DIRECT"],
+  ["that the user has through a group", "GROUPED"],
+  ["that the user may no longer use", "LOST"],
+])("a default range %s is not deleted with the user", async (_whose, id) => {
+  await service.call("createRange", ada, { body: { name: "Lab", rangeID: "LOST" } })
+  await service.run(Users.use((users) => users.change("Bob" as UserId, { defaultRangeId: id as RangeId })))
+  const removal = service.call("deleteUser", root, { path: { userID: "Bob" }, query: { deleteDefaultRange: "true" } })
+  expect(await removal.catch((fault: unknown) => fault)).toMatchObject({
+    kind: "conflict",
+    message: `Cannot delete user Bob: their default range ${id} is not their own`,
+    hint: expect.stringContaining("deleteDefaultRange") as string,
+  })
+  expect([...service.lab.store.users.keys()]).toContain("Bob")
+  expect(await service.find(id)).toMatchObject({ id })
+  expect(await removeBob()).not.toContain("default range deleted")
+})
+
+it("the default range that was made for the user is deleted with them, also if others may use it", async () => {
+  await service.call("createRange", root, { body: { name: "Own", rangeID: "OWN", userID: ["Bob", "Ada"] } })
+  await service.run(Users.use((users) => users.change("Bob" as UserId, { defaultRangeId: "OWN" as RangeId })))
+  const removal = service.call("deleteUser", root, { path: { userID: "Bob" }, query: { deleteDefaultRange: "true" } })
+  expect(await removal).toEqual({ result: "User Bob and their default range deleted" })
+  expect(service.lab.store.ranges.has("OWN" as RangeId)).toBe(false)
+})
+
 it("a router that is off is named in the answer and in the drift, until its range is deployed again", async () => {
   await power("GROUPED", false)
   const before = rulesOf("GROUPED")

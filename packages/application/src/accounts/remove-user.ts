@@ -1,7 +1,17 @@
-import { accountIdOf, Conflict, InvalidInput, UserNotFound, rootUserId, type User, type UserId } from "@rangewright/domain"
+import {
+  accountIdOf,
+  Conflict,
+  InvalidInput,
+  UserNotFound,
+  rootUserId,
+  type Range,
+  type User,
+  type UserId,
+} from "@rangewright/domain"
 import { ArtifactLibrary, GuestAutomation, Ranges, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { hostFailures } from "../ansible/installed.ts"
+import { payerOfRange } from "../range/payer-of-range.ts"
 import { updateRouters } from "../range/router-access.ts"
 import { bringInLine, ofAccounts } from "../rights/in-line.ts"
 import { staysPending } from "../rights/revocation-pending.ts"
@@ -9,6 +19,18 @@ import { whenInstallationIdle } from "../run/installation-gate.ts"
 import { rangeRequest } from "../run/request.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { deleteSource } from "../source/delete-source.ts"
+
+/**
+ * Fails unless the range is the user's own: named after them, or charged to them. Any range that a user may use can be their default, and
+ * stays it when they may no longer use it: it must not be deleted with its machines because somebody else's account ends.
+ */
+const requireOwn = Effect.fnUntraced(function* (range: Range, user: User) {
+  if (String(range.id) === user.id || (yield* payerOfRange(range)) === user.id) return
+  return yield* new Conflict({
+    what: `Cannot delete user ${user.id}: their default range ${range.id} is not their own`,
+    hint: `Leave out deleteDefaultRange to delete the user alone. To delete the range: DELETE /range?rangeID=${encodeURIComponent(range.id)}&force=true.`,
+  })
+})
 
 /**
  * Removes a user, in this order: with `deleteDefaultRange` the default range (VMs, network, pool); the sources with what they installed;
@@ -38,6 +60,7 @@ export const removeUser = (target: UserId, caller: User, options: { readonly del
     if (options.deleteDefaultRange && user.defaultRangeId !== undefined) {
       const range = yield* ranges.find(user.defaultRangeId)
       if (range !== undefined) {
+        yield* requireOwn(range, user)
         const engine = yield* RunEngine
         const run = yield* engine.start(rangeRequest(range, { kind: "delete-range", force: true }), caller.id)
         const end = yield* engine.wait(run.id)

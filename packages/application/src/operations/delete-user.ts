@@ -34,7 +34,7 @@ export const deleteUser = operation({
     200: "the user and the account were deleted; the answer names ranges that stay, and routers that could not be reached: they are updated as soon as they can be",
     400: "administrators cannot delete themselves; ROOT cannot be deleted",
     404: "no user has this ID",
-    409: `the default range could not be deleted; ${waitCutShort}`,
+    409: `the default range is not the user's own, or could not be deleted; ${waitCutShort}`,
     502: `the default range could not be deleted; ${revocationPending}`,
   },
   handle: ({ path, query, caller }) =>
