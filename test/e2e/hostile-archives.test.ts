@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { tar, tarGz } from "../contracts/content/support/archives.ts"
+import { tar, tarGz, zip } from "../contracts/content/support/archives.ts"
 import { hostileTars } from "../contracts/content/support/hostile-tar.ts"
 import { hostileZips } from "../contracts/content/support/hostile-zip.ts"
 import type { Problem } from "./support/client.ts"
@@ -104,6 +104,18 @@ describe("uploaded archives", { timeout: 300_000 }, () => {
         expect([name, response.status, await response.text()]).toEqual([name, 200, expect.stringContaining("template called")])
       }
     expect((await service.as(key).ask("DELETE", "/template/called")).status).toBe(200)
+  })
+
+  test("so is that of a role's archive, whose name only says what the role is called", async () => {
+    const role = { name: "tasks/main.yml", content: "[]\n" }
+    const archives = [tar([role]), tarGz([role]), zip({ [role.name]: { content: role.content } })]
+    for (const name of ["acme.called", "acme.called.tar", "acme.called.tar.gz", "acme.called.TGZ", "acme.called.zip"])
+      for (const bytes of archives) {
+        const response = await upload(roles, name, bytes)
+        expect([name, response.status, await response.text()]).toEqual([name, 201, expect.stringContaining("installed")])
+      }
+    const removal = { role: "acme.called", action: "remove" }
+    expect((await service.as(key).ask("POST", "/ansible/role", removal)).status).toBe(201)
   })
 
   test("one whose sender disconnects is not unpacked to its end, and leaves nothing behind", async () => {

@@ -54,6 +54,36 @@ describe("archives", () => {
     world.expectClean()
   })
 
+  test.each([
+    ["a tar", "x.tar.gz", () => tar(honest)],
+    ["a tar without an extension", "acme.web", () => tar(honest)],
+    ["a gzipped tar", "x.tar", () => tarGz(honest)],
+    ["a zip", "x.tgz", () => zip({ "source.yml": { content: "name: x\n" } })],
+  ])("%s is recognized by its content on request, whatever its name", async (_, name, bytes) => {
+    const world = gitWorld()
+    const snapshot = await world.fetch({ ...upload(world, name, bytes()), byContent: true })
+    expect(paths(snapshot)).toContain("source.yml")
+    world.expectClean()
+  })
+
+  test.each([
+    ["bzip2", Buffer.from("BZh91AY&SY")],
+    ["xz", Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0])],
+    ["zstd", Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],
+  ])("content that %s compressed is refused by its name", async (packer, start) => {
+    const world = gitWorld()
+    const bytes = Buffer.concat([start, Buffer.alloc(1024, 7)])
+    const fault = await world.fault({ ...upload(world, "acme.web.tar.gz", bytes), byContent: true })
+    expect(fault.message).toBe(`Cannot unpack acme.web.tar.gz: it is compressed with ${packer}`)
+    expect(fault.hint).toBe("Send a tar, a gzipped tar or a zip.")
+  })
+
+  test("content that no packer made is no tar", async () => {
+    const world = gitWorld()
+    const fault = await world.fault({ ...upload(world, "acme.web", Buffer.from("hello")), byContent: true })
+    expect(fault.message).toBe("Cannot unpack acme.web: it is not a tar, or is empty")
+  })
+
   test("the disk usage of an older version's snapshot is computed from its list", async () => {
     const world = gitWorld()
     const { id } = await world.fetch(upload(world, "x.tar", tar(honest)))

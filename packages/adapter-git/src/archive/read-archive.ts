@@ -1,6 +1,6 @@
 import type { TreeLimits } from "@rangewright/domain"
 import { ContentFault } from "@rangewright/ports"
-import { stat } from "node:fs/promises"
+import { open, stat } from "node:fs/promises"
 import { type Doing, refused } from "../faults.ts"
 import type { Allowance, FinishedTree, Unwrap } from "../store/tree-account.ts"
 import { unpack } from "./unpack.ts"
@@ -27,23 +27,48 @@ const formatOf = (doing: Doing, name: string): ArchiveFormat => {
   return ending === ".zip" ? "zip" : ending === ".tar" ? "tar" : "tar.gz"
 }
 
+/** The first bytes of what programs write that are used for archives; a tar begins with a file's name. */
+const marks: readonly (readonly [what: ArchiveFormat | "bzip2" | "xz" | "zstd", start: Buffer])[] = [
+  ["tar.gz", Buffer.from([0x1f, 0x8b])],
+  ["zip", Buffer.from("PK\x03\x04")],
+  ["zip", Buffer.from("PK\x05\x06")],
+  ["bzip2", Buffer.from("BZh")],
+  ["xz", Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0])],
+  ["zstd", Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],
+]
+
+const formatIn = async (doing: Doing, path: string): Promise<ArchiveFormat> => {
+  const file = await open(path)
+  try {
+    const { buffer } = await file.read(Buffer.alloc(8), 0, 8, 0)
+    const [what = "tar"] = marks.find(([, start]) => buffer.indexOf(start) === 0) ?? []
+    if (what === "tar" || what === "tar.gz" || what === "zip") return what
+    throw refused(doing, "format", `it is compressed with ${what}`, "Send a tar, a gzipped tar or a zip.")
+  } finally {
+    await file.close()
+  }
+}
+
 export interface ArchiveToRead {
   readonly file: string
   /** The file name, whose ending gives the format. */
   readonly name: string
+  /** The content gives the format instead. */
+  readonly byContent?: true
   readonly unwrap?: Unwrap
 }
 
 /** Unpacks an archive into the tree of a staged folder. Calls `onFiles` with the number of files written. */
 export const readArchive = async (
   doing: Doing,
-  { file, name, unwrap }: ArchiveToRead,
+  { file, name, byContent, unwrap }: ArchiveToRead,
   staged: string,
   { tree: limits, archiveRatio }: { readonly tree: TreeLimits; readonly archiveRatio: number },
   onFiles: (done: number) => void,
   signal: AbortSignal,
 ): Promise<FinishedTree> => {
-  const format = formatOf(doing, name)
+  const named = byContent === true ? undefined : formatOf(doing, name)
   const allowance = await allowanceOf(doing, file, archiveRatio)
+  const format = named ?? (await formatIn(doing, file))
   return unpack({ file, format, staged, limits, allowance, unwrap }, onFiles, signal)
 }

@@ -5,11 +5,6 @@ import type { StoredFile } from "../operation/operation.ts"
 import { asArchiveRefusal, hostFailures } from "./installed.ts"
 import { uploadedEntries } from "./uploaded-entries.ts"
 
-const known = /\.(?:tar\.gz|tgz|tar|zip)$/iu
-
-/** The file names to try: clients send a plain tar without an extension. */
-const namesFor = (filename: string): readonly string[] => (known.test(filename) ? [filename] : ["role.tar", "role.tar.gz"])
-
 /**
  * Installs a role that was uploaded as an archive, under the name of the file. Strips a single top-level folder. Returns whether the role
  * is in place now, or something else stays because `replace` is false.
@@ -33,7 +28,7 @@ export const installRoleArchive = (
     const placement = yield* Effect.scoped(
       Effect.gen(function* () {
         const library = yield* ArtifactLibrary
-        const entries = yield* uploadedEntries({ file, names: namesFor(file.filename), keep: roleFolders }, scope)
+        const entries = yield* uploadedEntries(file, scope, roleFolders)
         return yield* library.place({ scope, kind: "role", name }, entries, { replace })
       }),
     )

@@ -90,11 +90,7 @@ export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
   Effect.scoped(
     Effect.gen(function* () {
       yield* mayBuild(user, "add a template")
-      // clients name the file after the folder, whatever dots that contains, or give it an archive's extension
-      const [, ending] = /\.(tar\.gz|tgz|zip)$/iu.exec(file.filename) ?? []
-      const endings = new Set([...(ending === undefined ? [] : [ending]), "tar", "tar.gz"])
-      const archive = { file, names: Array.from(endings, (one) => `template.${one}`) }
-      const entries = yield* Effect.flatMap(uploadedEntries(archive, scopeOf(user)), inOneFolder)
+      const entries = yield* Effect.flatMap(uploadedEntries(file, scopeOf(user)), inOneFolder)
       const { name, told, undeclared } = yield* readFacts(entries)
       yield* mayHaveName(user, name, "add template")
       const place = Effect.gen(function* () {
