@@ -148,6 +148,13 @@ describe("installing roles on offer", () => {
     expect(errors[0]?.reason).toMatch(/nobody.has.*no such role.*GET \/ansible\/subscription-roles/u)
   })
 
+  it("places nothing for a user who was removed meanwhile: the next one with that ID would have it", async () => {
+    await app.run(Effect.flatMap(ArtifactLibrary, (library) => library.removeUser(ada, Effect.void)))
+    const { success, errors } = await install(["acme.web"])
+    expect([success, errors.map((error) => error.role)]).toEqual([[], ["acme.web"]])
+    expect(await installed(mine)).toEqual([])
+  })
+
   it("of no role is nothing, and no failure", async () => {
     expect(await install([])).toEqual({ success: [], errors: [] })
   })

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { scopeOf } from "../ansible/installed.ts"
 import { mayChangeArtifacts } from "../ansible/may-change.ts"
 import { operation } from "../operation/operation.ts"
 import { installSubscriptionRoles as installRoles, requireSubscription } from "../subscription/install-roles.ts"
@@ -42,8 +43,8 @@ export const installSubscriptionRoles = operation({
       const global = body.global ?? false
       yield* mayChangeArtifacts(user, { global })
       const names = [...new Set(body.roles.map((name) => name.trim()))].filter((name) => name !== "")
-      const scope = global ? ({ type: "global" } as const) : ({ type: "user", userId: user.id } as const)
-      const outcomes = yield* installRoles(names, license, { scope, force: body.force ?? false }).pipe(
+      const target = { scope: scopeOf(user, global), force: body.force ?? false }
+      const outcomes = yield* installRoles(names, license, target).pipe(
         // an unreachable registry is reported as the failure of each role
         Effect.catch((fault) => Effect.succeed(names.map((role) => ({ role, refused: reasonOf(fault) })))),
       )
