@@ -363,7 +363,7 @@ export const t = {
     empty: "There are no snapshots.",
     take: "Take a snapshot",
     name: "Name",
-    nameHint: "3 to 40 letters, digits, - and _; begins with a letter.",
+    nameHint: "2 to 40 letters, digits, - and _; begins with a letter.",
     description: "Description",
     ram: "Include the memory of running machines",
     complete: "All machines",

@@ -60,9 +60,9 @@ const shown = (name: string): string => JSON.stringify(name.length > 50 ? `${nam
 /** Why a snapshot name is invalid; undefined if it is valid. */
 export const snapshotNameProblem = (name: string): string | undefined => {
   if (reserved.includes(name)) return `the name ${shown(name)} is reserved by the hypervisor`
-  return /^[A-Za-z][\w-]{2,39}$/u.test(name)
+  return /^[A-Za-z][\w-]{1,39}$/u.test(name)
     ? undefined
-    : `${shown(name)} is not a valid snapshot name: it must have 3 to 40 characters, a letter first, then letters, digits, _ and -`
+    : `${shown(name)} is not a valid snapshot name: it must have 2 to 40 characters, a letter first, then letters, digits, _ and -`
 }
 
 export const snapshotTextAtMost = 1000

@@ -8,7 +8,7 @@ export const SnapshotName = ({ label }: { readonly label: string }) => (
         {...ids}
         name="name"
         required
-        pattern="[A-Za-z][A-Za-z0-9_\-]{2,39}"
+        pattern="[A-Za-z][A-Za-z0-9_\-]{1,39}"
         title={t.snapshots.nameHint}
         maxLength={40}
         autocomplete="off"
