@@ -205,10 +205,15 @@ describe("building", () => {
     await add(ada, debian)
     expect(await app.fails("buildTemplates", bob, { body: { templates: ["debian"] } })).toMatchObject({ kind: "not-found" })
     expect(await app.fails("buildTemplates", ada, { body: { templates: [] } })).toMatchObject({ kind: "invalid" })
-    expect(await app.fails("buildTemplates", ada, { body: { templates: ["all"], parallel: -1 } })).toMatchObject({
-      kind: "invalid",
-    })
     expect(app.builds.begun).toEqual([])
+  })
+
+  it.each([undefined, 0, -1])("builds one after another where %s at once are asked for", async (parallel) => {
+    await add(ada, debian)
+    const body = { templates: ["all"], ...(parallel === undefined ? {} : { parallel }) }
+    expect(await app.call("buildTemplates", ada, { body })).toMatchObject({
+      result: expect.stringContaining("Building debian, 1 in parallel") as string,
+    })
   })
 
   it("says what the host lacks, before anything is queued", async () => {

@@ -41,7 +41,7 @@ export const buildTemplates = operation({
   output: { type: "json", schema: Result },
   statuses: {
     200: "the builds are queued or running; what is already built is skipped",
-    400: "the body is malformed or names no template; parallel is less than 0",
+    400: "the body is malformed or names no template",
     403: "only administrators may manage templates, and the user is not one; one of the names is used by the service itself or is another user's, the files are the user's, and the user is not an administrator",
     404: "one of the names is not a template that the user can build",
     409: "the user has the maximum number of builds waiting or running",

@@ -67,7 +67,7 @@ const ableToBuild = Effect.gen(function* () {
 
 /**
  * Starts a build of each of these templates that is neither built nor being built. The builds continue when their caller leaves.
- * `parallel`: how many of them may run at once; 0: one.
+ * `parallel`: how many of them may run at once; less than 1: one.
  */
 export const startBuilds = Effect.fnUntraced(function* (user: User, names: readonly string[], parallel: number) {
   yield* mayBuild(user, "build templates")
@@ -76,8 +76,6 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
       what: "Cannot build templates: the request names none",
       hint: 'Send {"templates": ["all"]} to build all that are not built, or the names of some: GET /templates lists them.',
     })
-  if (parallel < 0)
-    return yield* new InvalidInput({ what: `Cannot build ${parallel} templates at once: parallel is less than 0` })
   const known = yield* listTemplates(user)
   const { own, global } = yield* hostFailures(listInstalled(user))
   const has = (list: readonly TemplateDefinition[], name: string) => list.some((one) => one.name === name)
