@@ -63,6 +63,21 @@ describe("bodies that are JSON or a form", () => {
     expect(await sendForm({ name: "", tags: "", count: "" })).toEqual({ status: 200, json: { body: { name: "" }, file: null } })
   })
 
+  it("say booleans in a form as other forms and queries do, and in JSON as JSON does", async () => {
+    for (const [text, shown] of [
+      ["true", true],
+      ["True", true],
+      ["1", true],
+      ["false", false],
+      ["False", false],
+      ["0", false],
+    ] as const)
+      expect(await sendForm({ shown: text })).toEqual({ status: 200, json: { body: { shown }, file: null } })
+    expect(await sendForm({ shown: "" })).toEqual({ status: 200, json: { body: {}, file: null } })
+    for (const text of ["yes", "2", '"true"']) expect((await sendForm({ shown: text })).status).toBe(400)
+    expect((await sendJson('{"shown":"true"}')).status).toBe(400)
+  })
+
   it("take one file, whatever the parts are called", async () => {
     const many = new FormData()
     for (const name of ["a.png", "b.png"]) many.append("picture", new File(["1"], name))

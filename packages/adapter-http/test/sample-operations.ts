@@ -274,6 +274,7 @@ export const describes = operation({
       name: Schema.optionalKey(Schema.String),
       tags: Schema.optionalKey(Schema.Array(Schema.String)),
       count: Schema.optionalKey(Schema.Int),
+      shown: Schema.optionalKey(Schema.Boolean),
     }),
     file: "picture",
     maxBytes: 1000,

@@ -1,4 +1,4 @@
-import { type BodySpec, type Input, longWork, type Operation } from "@rangewright/application"
+import { type BodySpec, booleanIn, type Input, longWork, type Operation } from "@rangewright/application"
 import { Failed, InvalidInput, isFault, type Fault } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as AST from "effect/SchemaAST"
@@ -117,11 +117,12 @@ const readForm = (
 }
 
 /**
- * A member of a form as in JSON: unless the schema expects a string, its text is parsed as JSON; if that fails it stays a string, and is
- * refused as such.
+ * A member of a form as in JSON: a string, a boolean as in any form, or else its text is parsed as JSON. A text that is neither stays a
+ * string, and is refused as such.
  */
-const memberOf = (isText: boolean, sent: string): unknown => {
-  if (isText) return sent
+const memberOf = (type: AST.AST | undefined, sent: string): unknown => {
+  if (type === undefined || AST.isString(type)) return sent
+  if (AST.isBoolean(type)) return booleanIn(sent) ?? sent
   try {
     return readJson(sent)
   } catch {
@@ -139,8 +140,10 @@ const readJsonOrForm = (
   const decode = decodeWith(spec.schema, what)
   const ast = AST.toEncoded(spec.schema.ast)
   const members = AST.isObjects(ast) ? ast.propertySignatures : []
-  const texts = new Map(members.map(({ name, type }) => [String(name), AST.isString(type)]))
-  const mayBeEmpty = new Set(spec.emptyTexts === true ? [...texts].flatMap(([name, isText]) => (isText ? [name] : [])) : [])
+  const types = new Map(members.map(({ name, type }) => [String(name), type]))
+  const mayBeEmpty = new Set(
+    spec.emptyTexts === true ? [...types].flatMap(([name, type]) => (AST.isString(type) ? [name] : [])) : [],
+  )
   return (ctx) =>
     saysMultipart(ctx)
       ? Effect.gen(function* () {
@@ -149,7 +152,7 @@ const readJsonOrForm = (
             try: () =>
               readMultipart(ctx.req, {
                 fileField: spec.file,
-                fieldNames: [...texts.keys()],
+                fieldNames: [...types.keys()],
                 maxBytes: spec.maxBytes,
                 sink,
                 check: (name) => check({ [name]: undefined }),
@@ -157,7 +160,7 @@ const readJsonOrForm = (
               }),
             catch: faultFrom(spec.maxBytes),
           })
-          const sent = Object.entries(fields).map(([name, text]) => [name, memberOf(texts.get(name) ?? true, text)] as const)
+          const sent = Object.entries(fields).map(([name, text]) => [name, memberOf(types.get(name), text)] as const)
           return { body: yield* decode(Object.fromEntries(sent)), file }
         })
       : json(ctx)

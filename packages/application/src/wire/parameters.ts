@@ -8,11 +8,14 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
   ...["0", "f", "F", "FALSE", "false", "False"].map((text) => [text, false] as const),
 ])
 
-/** A boolean in a query or a form, in the forms that Go parses. */
+/** The boolean that a text in a query or a form says, in the forms that Go parses; undefined for other texts. */
+export const booleanIn = (text: string): boolean | undefined => booleans.get(text)
+
+/** A boolean in a query or a form. */
 export const BooleanText = Schema.String.pipe(
   Schema.decodeTo(Schema.Boolean, {
     decode: SchemaGetter.transformEffect((text: string, options) => {
-      const value = booleans.get(text)
+      const value = booleanIn(text)
       return value === undefined
         ? Effect.fail(new SchemaIssue.InvalidValue({ message: "Expected true or false" }, text, options))
         : Effect.succeed(value)
