@@ -11,6 +11,17 @@ test("a paused VM is stopped by a shutdown that may stop it", async () => {
   expect(lab.sim.guest(200)?.status).toBe("stopped")
 })
 
+test("a stop that overrules a shutdown ends it instead of waiting for it", async () => {
+  const lab = createLab()
+  await lab.task("POST", "/nodes/pve/qemu", { vmid: 200, scsi0: "local-lvm:1" })
+  await lab.task("POST", "/nodes/pve/qemu/200/status/start")
+  const shutdown = String(await lab.ok("POST", "/nodes/pve/qemu/200/status/shutdown", { timeout: 120 }))
+  lab.clock.advance(1000)
+  expect(await lab.task("POST", "/nodes/pve/qemu/200/status/stop", { "overrule-shutdown": 1 })).toBe("OK")
+  expect(await lab.settle(shutdown)).toBe("received interrupt")
+  expect(lab.sim.guest(200)?.status).toBe("stopped")
+})
+
 test("a VM that is removed with all that refers to it leaves backup jobs, and jobs without VMs end", async () => {
   const lab = createLab()
   for (const vmid of [200, 201]) await lab.task("POST", "/nodes/pve/qemu", { vmid })

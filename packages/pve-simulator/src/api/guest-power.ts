@@ -3,6 +3,7 @@ import { failure } from "../core/errors.ts"
 import { hasAgent, isCdrom, isDisk, lockOf, memoryMb, type Nic, nicsOf, ownDisks, touch, volumeOf } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, NodeState, StorageState } from "../core/state.ts"
+import { stopTask, type TaskHandle } from "../core/tasks.ts"
 import { darken, type World } from "../core/world.ts"
 import { agentAnswers, beginBoot, powerOff, wake } from "../guest/boot.ts"
 import {
@@ -17,7 +18,7 @@ import {
   type Call,
   type Routes,
 } from "../http/call.ts"
-import { demand } from "../http/permissions.ts"
+import { demand, may } from "../http/permissions.ts"
 import { allocate, findVolume, removeVolume, storageOf, usableStorage } from "../core/volumes.ts"
 import { isManaged, requestState } from "../ha/resources.ts"
 import { needCpuModel } from "./cpu-models.ts"
@@ -137,19 +138,32 @@ const start = (call: Call): string => {
   )
 }
 
+/** Ends the shutdowns of a VM that its caller began, or may end. */
+const endShutdowns = (call: Call, task: TaskHandle): void => {
+  const { world, identity } = call
+  for (const upid of world.running.keys()) {
+    const other = world.state.tasks.get(upid)
+    if (other?.type !== "qmshutdown" || other.id !== String(vmidOf(call))) continue
+    if (other.user !== identity.user && !may(world, identity, `/nodes/${other.node}`, ["Sys.Modify"])) continue
+    stopTask(world, upid)
+    task.log(`overruled qmshutdown task ${upid}`)
+  }
+}
+
 const stop = (call: Call): string => {
   refuseSkiplock(call)
   const { world } = call
   if (isManaged(world, vmidOf(call))) return askManager(call, "hastop", "stopped")
-  return spawn(call, "qmstop", vmidOf(call), () =>
-    withConfig(world, vmidOf(call), function* (): Routine<void> {
+  return spawn(call, "qmstop", vmidOf(call), (task) => {
+    if (flag(call, "overrule-shutdown")) endShutdowns(call, task)
+    return withConfig(world, vmidOf(call), function* (): Routine<void> {
       const guest = guestOf(call)
       if (guest.status === "stopped") return
       refuseLocked(call, guest)
       yield* sleep(world.clock, world.timing.stopTask)
       turnOff(world, guest)
-    }),
-  )
+    })
+  })
 }
 
 /** How long the system in a guest needs to shut down; undefined if it does not react. */
