@@ -184,7 +184,7 @@ function* build(call: Call, guest: Guest, changes: Config, task: TaskHandle): Ro
 /** The machine of a new Windows VM, with its version: Windows does not like it to change. */
 const pinnedMachine = ({ machine, ostype }: Config, task: TaskHandle): Config => {
   const [type = "", ...options] = String(machine ?? "").split(",")
-  if (!/^w/u.test(String(ostype)) || !["", "pc", "q35"].includes(type)) return {}
+  if (!String(ostype).startsWith("w") || !["", "pc", "q35"].includes(type)) return {}
   const pinned = type === "q35" ? machineType.replace("i440fx", "q35") : machineType
   task.log(`pinning machine type to '${pinned}' for Windows guest OS`)
   return { machine: [pinned, ...options].join(",") }

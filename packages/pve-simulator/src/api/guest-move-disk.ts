@@ -132,7 +132,7 @@ const toGuest = (call: Call, vmid: number): string => {
         dropFromBoot(source, key)
         removeOption(world, source, key)
         task.log(`removing disk '${key}' from VM '${source.vmid}' config`)
-        const options = /^unused/u.test(targetKey) ? [] : disk.split(",").slice(1)
+        const options = targetKey.startsWith("unused") ? [] : disk.split(",").slice(1)
         setOption(world, target, targetKey, [renamed.volid, ...options].join(","))
       }),
     ),
@@ -168,7 +168,7 @@ const givable = (call: Call, source: Guest): Pick<Movable, "disk" | "volume"> =>
   if (volume === undefined) throw failure(`disk '${key}' has no associated volume`)
   if (isDisc(disk)) throw failure("CD drive contents can't be moved to another VM")
   if (isInSnapshot(source, volume.volid)) throw failure("Can't move disk used by a snapshot to another VM")
-  if (source.status === "running" && !/^unused/u.test(key))
+  if (source.status === "running" && !key.startsWith("unused"))
     throw failure("Cannot move disk to another VM while the source VM is running - detach first")
   return { disk, volume }
 }

@@ -23,7 +23,15 @@ const types: Readonly<Record<string, { readonly needed: readonly string[]; reado
 
 /** What the file with all definitions of storages says. */
 const definitions = (call: Call) =>
-  [...call.world.state.storages.values()].map(({ volumes: _, capacityBytes: __, full: ___, ...definition }) => definition)
+  [...call.world.state.storages.values()].map(({ id, type, content, nodes, disabled, shared, options }) => ({
+    id,
+    type,
+    content,
+    nodes,
+    disabled,
+    shared,
+    options,
+  }))
 
 const shown = (call: Call, storage: StorageState) => ({
   storage: storage.id,

@@ -154,7 +154,10 @@ export const maxDisk = (world: World, guest: Guest): number => {
 const buses = ["ide", "scsi", "virtio", "sata"]
 
 /** The place of a drive or card among those of a VM: by its bus, then by its number. */
-const placeOf = (key: string): number => buses.indexOf(key.replace(/\d+$/u, "")) * 100 + Number(/\d+$/u.exec(key)?.[0])
+const placeOf = (key: string): number => {
+  const [, bus = "", number = "0"] = /^([a-z]+)(\d+)$/u.exec(key) ?? []
+  return buses.indexOf(bus) * 100 + Number(number)
+}
 
 /** The default boot order of a new VM: its first disk, its first disc drive, its first network device. */
 export const defaultBoot = (config: Config): string => {
