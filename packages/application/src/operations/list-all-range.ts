@@ -11,7 +11,7 @@ import { RangeObject } from "../wire/range-object.ts"
 const shown = Effect.fnUntraced(function* (user: User, details: boolean) {
   const ranges = yield* Ranges
   const grants = user.isAdmin ? undefined : yield* ranges.grantsOf(user.id)
-  return yield* renderedRanges(grants && new Set(grants.map((grant) => grant.rangeId)), details)
+  return yield* renderedRanges(grants && new Set(grants.map((grant) => grant.rangeId)), details ? "detailed" : "plain")
 })
 
 const decoder = new TextDecoder()

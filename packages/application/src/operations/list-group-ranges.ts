@@ -21,6 +21,6 @@ export const listGroupRanges = operation({
   handle: ({ group }) =>
     Effect.gen(function* () {
       const groups = yield* Groups
-      return yield* renderedRanges(new Set(yield* groups.ranges(group.name)), false)
+      return yield* renderedRanges(new Set(yield* groups.ranges(group.name)), "of-group")
     }),
 })

@@ -15,5 +15,5 @@ export const listRange = operation({
   query: { details: Schema.optionalKey(BooleanText) },
   output: { type: "prepared-json", schema: RangeObject },
   statuses: { 200: "the range with its machines" },
-  handle: ({ range, query }) => renderedRange(range, query.details ?? false),
+  handle: ({ range, query }) => renderedRange(range, query.details === true ? "detailed" : "plain"),
 })

@@ -11,7 +11,7 @@ import { type Freshness, GuestAutomation, Machines, type RangeOverview, Ranges, 
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Settings } from "../settings.ts"
-import { commonTail, rangeObject } from "../wire/range-object.ts"
+import { commonTail, type RangeForm, rangeObject } from "../wire/range-object.ts"
 import { readRangeConfig } from "./read-config.ts"
 
 /**
@@ -30,11 +30,15 @@ interface Rendered {
   readonly answers: Map<RangeId | undefined, { readonly tail: string; readonly bytes: Uint8Array }>
 }
 
-/** One per store, for plain and for detailed answers. */
-const kept = { plain: new WeakMap<object, Rendered>(), detailed: new WeakMap<object, Rendered>() }
+/** One per store and form. */
+const kept: Readonly<Record<RangeForm, WeakMap<object, Rendered>>> = {
+  plain: new WeakMap(),
+  detailed: new WeakMap(),
+  "of-group": new WeakMap(),
+}
 
-const current = (ranges: Ranges["Service"], details: boolean, revision: number): Rendered => {
-  const store = details ? kept.detailed : kept.plain
+const current = (ranges: Ranges["Service"], form: RangeForm, revision: number): Rendered => {
+  const store = kept[form]
   const known = store.get(ranges)
   if (known?.revision === revision) return known
   // a new object: requests in progress continue with theirs
@@ -64,10 +68,10 @@ const configFor = ({ range, machines }: RangeOverview, { configs }: Rendered) =>
     return config
   })
 
-const render = (overview: RangeOverview, rendered: Rendered, details: boolean) =>
+const render = (overview: RangeOverview, rendered: Rendered, form: RangeForm) =>
   Effect.map(configFor(overview, rendered), (config) => {
     const addressOf = shownAddresses(overview.range, config)
-    return JSON.stringify(rangeObject(overview, { details, addressOf })).slice(0, -1)
+    return JSON.stringify(rangeObject(overview, { form, addressOf })).slice(0, -1)
   })
 
 /** Rendered texts of freshness objects: the store may return the same object again. */
@@ -95,28 +99,27 @@ const bytesOf = ({ answers }: Rendered, of: RangeId | undefined, ending: string,
 /** One range as JSON; fails if it was removed in the meantime. */
 export const renderedRange = Effect.fnUntraced(function* (
   range: Range,
-  details: boolean,
+  form: RangeForm,
 ): Effect.fn.Return<Uint8Array, Failed | RangeNotFound | StorageFault, GuestAutomation | Ranges | Machines | Settings> {
   const { leftOut } = yield* GuestAutomation
   const machines = yield* Machines
   const ranges = yield* Ranges
-  const rendered = current(ranges, details, yield* ranges.revision)
+  const rendered = current(ranges, form, yield* ranges.revision)
   let object = rendered.objects.get(range.id)
   if (object === undefined) {
     const [overview] = yield* ranges.overview({ rangeId: range.id })
     if (overview === undefined) return yield* new RangeNotFound({ rangeId: range.id })
-    object = yield* render(overview, rendered, details)
+    object = yield* render(overview, rendered, form)
     rendered.objects.set(range.id, object)
   }
   const ending = tailOf(yield* machines.freshness, leftOut)
   return bytesOf(rendered, range.id, ending, () => object + ending)
 })
 
-const renderAll = (ranges: Ranges["Service"], rendered: Rendered, details: boolean) =>
+const renderAll = (ranges: Ranges["Service"], rendered: Rendered, form: RangeForm) =>
   Effect.gen(function* () {
     const objects: (readonly [RangeId, string])[] = []
-    for (const overview of yield* ranges.overview({}))
-      objects.push([overview.range.id, yield* render(overview, rendered, details)])
+    for (const overview of yield* ranges.overview({})) objects.push([overview.range.id, yield* render(overview, rendered, form)])
     rendered.objects.clear()
     for (const [id, object] of objects) rendered.objects.set(id, object)
     for (const id of rendered.configs.keys()) if (!rendered.objects.has(id)) rendered.configs.delete(id)
@@ -131,13 +134,13 @@ const list = (objects: Iterable<string>, ending: string): string => {
 /** Every range as a JSON array, ascending by number; `only` narrows to these. */
 export const renderedRanges = Effect.fnUntraced(function* (
   only: ReadonlySet<RangeId> | undefined,
-  details: boolean,
+  form: RangeForm,
 ): Effect.fn.Return<Uint8Array, Failed | StorageFault, GuestAutomation | Ranges | Machines | Settings> {
   const { leftOut } = yield* GuestAutomation
   const machines = yield* Machines
   const ranges = yield* Ranges
-  const rendered = current(ranges, details, yield* ranges.revision)
-  if (!rendered.complete) yield* renderAll(ranges, rendered, details)
+  const rendered = current(ranges, form, yield* ranges.revision)
+  if (!rendered.complete) yield* renderAll(ranges, rendered, form)
   const ending = tailOf(yield* machines.freshness, leftOut)
   if (only === undefined) return bytesOf(rendered, undefined, ending, () => list(rendered.objects.values(), ending))
   const own = [...rendered.objects].flatMap(([id, object]) => (only.has(id) ? [object] : []))

@@ -58,8 +58,11 @@ const notLooked = { osVersion: "N/A", licenseStatus: "N/A", lastUpdate: "N/A" }
 const detailsOf = ({ activation }: RangeMachine) =>
   activation === undefined ? notLooked : { ...notLooked, licenseStatus: activationText(activation) }
 
+/** `of-group`: clients of a group's ranges know a machine by `ID`; other lists leave it 0. */
+export type RangeForm = "plain" | "detailed" | "of-group"
+
 export interface RangeObjectOptions {
-  readonly details: boolean
+  readonly form: RangeForm
   /** The address to show for a machine (`shownAddresses`). */
   readonly addressOf: (machine: RangeMachine) => string | undefined
 }
@@ -67,8 +70,8 @@ export interface RangeObjectOptions {
 const disguiseOf = ({ disguises = {} }: Range, { name = "" }: RangeMachine) =>
   Object.hasOwn(disguises, name) ? { disguise: disguises[name]!.vendor } : {}
 
-const vmObject = (range: Range, machine: RangeMachine, { details, addressOf }: RangeObjectOptions): typeof VMObject.Type => ({
-  ID: 0,
+const vmObject = (range: Range, machine: RangeMachine, { form, addressOf }: RangeObjectOptions): typeof VMObject.Type => ({
+  ID: form === "of-group" ? machine.vmid : 0,
   proxmoxID: machine.vmid,
   rangeNumber: range.number,
   name: machine.name ?? "",
@@ -77,7 +80,7 @@ const vmObject = (range: Range, machine: RangeMachine, { details, addressOf }: R
   ...(machine.isRouter ? { isRouter: true } : {}),
   cpu: machine.cpus,
   ram: Math.floor(machine.memoryMiB / 1024),
-  ...(details ? detailsOf(machine) : {}),
+  ...(form === "detailed" ? detailsOf(machine) : {}),
   ...disguiseOf(range, machine),
   ...(machine.missingSince === undefined ? {} : { missingSince: machine.missingSince.toISOString() }),
 })
