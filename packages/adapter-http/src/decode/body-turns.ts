@@ -27,7 +27,7 @@ export const bodyTurns = ({ uploadsOfUser = usuallyAtOnce }: Pick<HttpOptions, "
   return (ctx, most, receive) => {
     if (!hasBody(ctx) || Math.min(ctx.request.length ?? most, most) <= small) return receive
     return Effect.gen(function* () {
-      const turn = turnOf(yield* Requester)
+      const user = yield* Requester
       const gone = yield* CallerGone
       let begun = false
       const begin = Effect.suspend(() => {
@@ -35,7 +35,7 @@ export const bodyTurns = ({ uploadsOfUser = usuallyAtOnce }: Pick<HttpOptions, "
         return receive
       })
       const leave = Effect.suspend(() => (begun ? Effect.never : Effect.fail(ended())))
-      return yield* Effect.raceFirst(turn.withPermit(begin), Effect.andThen(gone, leave))
+      return yield* Effect.raceFirst(turnOf(user).withPermit(begin), Effect.andThen(gone, leave))
     })
   }
 }
