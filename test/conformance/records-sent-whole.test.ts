@@ -69,7 +69,7 @@ describe.each([
     })
   })
 
-  it.each(changes)("is not changed in part when %j is among the changes: the answer names it", async (change) => {
+  it.each<object>(changes)("is not changed in part when %j is among the changes: the answer names it", async (change) => {
     const record = await recordOf(name, filter)
     const [field = ""] = Object.keys(change)
     expect(await patch(name, record["id"], { ...record, ...change, [own]: "Anything" })).toMatchObject({

@@ -12,7 +12,7 @@ import { bindVpn } from "../compose/vpn.ts"
 import type { Config } from "../config/config.ts"
 import { checkAccess, notCompared } from "./access-checks.ts"
 import { checkContent } from "./content-checks.ts"
-import { checkDatabase } from "./database-checks.ts"
+import { checkDatabase, notOpened } from "./database-checks.ts"
 import { type Finding, warn } from "./finding.ts"
 import { checkHypervisor } from "./hypervisor-checks.ts"
 import { checkInside } from "./inside-checks.ts"
@@ -74,7 +74,7 @@ const kmsFindings = async (config: Config, { inStore }: Inspected): Promise<read
 
 /** Checks everything the service needs and says what to do. Changes nothing. */
 export const inspect = async (config: Config, { hypervisor, inStore }: Inspected): Promise<readonly Finding[]> => {
-  const database = inStore === undefined ? [] : [await checkDatabase(inStore)]
+  const database = inStore === undefined ? [] : [await inStore(checkDatabase).catch(notOpened)]
   // what cannot be read once is not read again for each comparison
   const inspected = { hypervisor, inStore: database.some(({ level }) => level === "fail") ? undefined : inStore }
   const findings = [
