@@ -4,6 +4,7 @@ export type CallKind =
   | "make"
   | "clone"
   | "configure"
+  | "read-config"
   | "grow"
   | "remove"
   | "upload"
@@ -55,7 +56,8 @@ const known: readonly (readonly [method: string, path: string, kind?: CallKind])
   ["DELETE", machine, "remove"],
   ["POST", `${machine}/clone`, "clone"],
   ["POST", `${machine}/template`],
-  ["GET", `${machine}/config`],
+  // the oldest versions take a drive for a disc drive only if its text ends so
+  ["GET", `${machine}/config`, "read-config"],
   ["GET", `${machine}/pending`],
   ["POST", `${machine}/config`, "configure"],
   ["PUT", `${machine}/config`, "configure"],

@@ -58,6 +58,11 @@ class Refusal extends Error {
   }
 }
 
+const disc = ",media=cdrom"
+
+/** A drive's text with the kind of a disc drive at its end. */
+const kindLast = (drive: string): string => (drive.includes(`${disc},`) ? `${drive.replace(disc, "")}${disc}` : drive)
+
 const answer = (response: ServerResponse, status: number, message: string, data: unknown = null): void => {
   const body = JSON.stringify(status === 200 ? { data } : { data: null, message })
   response.writeHead(status, message.replaceAll(/[^\x20-\x7e]/gu, "?").slice(0, 300), {
@@ -199,6 +204,16 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
         .once("close", () => reject(new Error("the hypervisor closed without an answer")))
         .end()
     })
+
+  /** A machine's configuration in which the texts of disc drives end with their kind; undefined if it cannot be read. */
+  const configWithDiscs = async (segments: readonly string[]): Promise<{ readonly config: unknown } | undefined> => {
+    const { status, text } = await askFor(segments.map(encodeURIComponent).join("/"))
+    if (status !== 200 || text === undefined) return undefined
+    const config = (JSON.parse(text) as { readonly data?: unknown }).data ?? null
+    if (typeof config !== "object" || config === null) return { config }
+    const texts = Object.entries(config).map(([key, value]) => [key, typeof value === "string" ? kindLast(value) : value])
+    return { config: Object.fromEntries(texts) }
+  }
 
   const isFree = async (vmid: string): Promise<boolean> => (await askFor(`cluster/nextid?vmid=${vmid}`)).status === 200
 
@@ -345,6 +360,11 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
         const rows = counted.hasMachine() ? undefined : await machinesBelowNext(query)
         if (rows === undefined) return passOn(response, { method, segments: call.segments, query })
         return answer(response, 200, "OK", rows)
+      }
+      case "read-config": {
+        const read = query.size === 0 ? await configWithDiscs(call.segments) : undefined
+        if (read === undefined) return passOn(response, { method, segments: call.segments, query })
+        return answer(response, 200, "OK", read.config)
       }
       case "next-number": {
         const vmid = query.size === 0 ? await nextNumber() : undefined
