@@ -278,12 +278,7 @@ describe("the result of a build", () => {
 describe("a template for everybody", () => {
   it("is removed unless clones need its disks, and no other VM is", async () => {
     const account = await open()
-    await makeVm(account)
-    // a thin pool's clones would not need them
-    await root("POST", "/nodes/pve/qemu/500/move_disk", "disk=scsi0&storage=local&delete=1")
-    await passed(() => String(rig.sim.guest(500)?.config["scsi0"]).startsWith("local:"))
-    await root("POST", "/nodes/pve/qemu/500/template")
-    await passed(() => rig.sim.guest(500)?.config["template"] === 1)
+    await makeTemplate(account)
     await rig.run(templates((port) => port.adopt(id, template)))
     const remove = (wanted: typeof template) => rig.run(reasonOf(templates((port) => port.remove(wanted))))
     await root("POST", "/nodes/pve/qemu/500/clone", "newid=700&name=user")

@@ -220,7 +220,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
       const content = yield* client.get(path`/nodes/${found.node}/storage/${storage}/content`, { content: "images" }, { doing })
       for (const row of rows(content.data)) {
         const vmid = number(row, "vmid")
-        // some storages name the base in the clone's volume id, others as its parent; clones on a thin pool do not need it
+        // some storages name the base in the clone's volume id, others as its parent
         const volume = text(row, "volid") ?? ""
         const from = `${text(row, "parent") ?? ""} ${volume.slice(0, volume.lastIndexOf("/") + 1)}`
         if (vmid !== undefined && vmid !== template.vmid && new RegExp(`\\bbase-${template.vmid}-`, "u").test(from))

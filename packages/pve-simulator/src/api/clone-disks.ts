@@ -108,7 +108,7 @@ function* copyDisk(world: World, plan: Plan, key: string, disk: string, made: Vo
   // a cloud-init drive has only a few megabytes and is created in passing
   if (cloudinit) return logged(task, storage, make(original.usedBytes)())
   if (!full) {
-    const volume = yield* link(world, storage, node, make(0, source.snapshot === undefined ? original : undefined))
+    const volume = yield* link(world, storage, node, make(0, original))
     for (const line of makingOf(storage, volume, original)) task.log(line)
     return volume
   }

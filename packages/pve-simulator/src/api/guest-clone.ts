@@ -6,12 +6,12 @@ import { configLock, configLockFailure } from "./guest-locks.ts"
 import { checkBridge } from "./guest-rights.ts"
 import { untilBacked } from "../core/backed.ts"
 import { failure, forbidden, PveError } from "../core/errors.ts"
-import { isCloudInit, isNet, lockOf, ownDisks, touch, volumeOf } from "../core/guest-config.ts"
+import { guestName, isCloudInit, isNet, lockOf, ownDisks, touch, volumeOf } from "../core/guest-config.ts"
 import { newGuest } from "../core/new-guest.ts"
 import type { Routine } from "../core/routine.ts"
 import type { Config, Volume } from "../core/state.ts"
 import type { TaskHandle } from "../core/tasks.ts"
-import { canLink, canLinkSnapshots, findVolume, removeVolume, storageNamed, storageOf, usableStorage } from "../core/volumes.ts"
+import { canLink, findVolume, removeVolume, storageNamed, storageOf, usableStorage } from "../core/volumes.ts"
 import { type Call, type Routes, findGuest, flag, optionalText, spawn, text, vmidOf } from "../http/call.ts"
 import { demand } from "../http/permissions.ts"
 
@@ -48,7 +48,7 @@ const planClone = (call: Call): Plan => {
   checkDisks(call, source, full, node, storage)
   checkBridges(call, source.config)
   checkCpuModel(call, source.config["cpu"])
-  const name = optionalText(call, "name") ?? `Copy-of-VM-${source.guest.config["name"] ?? source.guest.vmid}`
+  const name = optionalText(call, "name") ?? `Copy-of-VM-${guestName(source.guest)}`
   return { source, newid, node, full, storage, format, pool, name, description: optionalText(call, "description") }
 }
 
@@ -67,8 +67,7 @@ const checkDisks = (call: Call, source: Source, full: boolean, node: string, sto
     demand(world, call.identity, `/storage/${storageId ?? storage.id}`, ["Datastore.AllocateSpace"])
     if (full || isCloudInit(disk)) continue
     const volume = findVolume(world, source.guest.node, volid)
-    const isBase = /base-\d+-disk-\d[^/]*$/.test(volid) && canLink(storage)
-    const linkable = volume !== undefined && (source.snapshot === undefined ? isBase : canLinkSnapshots(storage))
+    const linkable = volume !== undefined && /base-\d+-disk-\d[^/]*$/.test(volid) && canLink(storage)
     if (!linkable) throw failure(`Linked clone feature is not supported for '${volid}' (${key})`)
   }
 }

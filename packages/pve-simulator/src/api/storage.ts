@@ -93,9 +93,7 @@ const content = (call: Call): unknown[] => {
       format: volume.format,
       size: volume.sizeBytes,
       ctime: volume.ctime,
-      ...(volume.content === "images" && !storage.type.startsWith("lvm")
-        ? { used: volume.usedBytes, parent: volume.parent ?? null }
-        : {}),
+      ...(volume.content === "images" ? { used: volume.usedBytes, parent: volume.parent ?? null } : {}),
       ...(volume.vmid === undefined ? {} : { vmid: volume.vmid }),
       ...ofBackup(volume),
     }))

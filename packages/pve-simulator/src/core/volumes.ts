@@ -44,9 +44,6 @@ export const isFileBased = (storage: StorageState): boolean => ["dir", "nfs", "c
 /** Whether the storage supports linked clones: in a folder, of files in any format. */
 export const canLink = (storage: StorageState): boolean => storage.type !== "lvm"
 
-/** Whether the storage makes linked clones of snapshots, too. */
-export const canLinkSnapshots = (storage: StorageState): boolean => ["lvmthin", "rbd"].includes(storage.type)
-
 /** The storage's lock for allocations, local to a node or cluster-wide. */
 export const storageLock = (storage: StorageState, node: string): string =>
   `storage ${storage.shared ? "" : `${node}/`}${storage.id}`
@@ -156,10 +153,10 @@ export const removeVolume = (world: World, node: string, volid: string): void =>
   storage?.volumes.delete(keyOf(storage, node, volid))
 }
 
-/** True while a linked clone depends on this base volume. Volumes of a thin pool never depend on each other. */
+/** True while a linked clone depends on this base volume. */
 export const hasClones = (world: World, base: Volume): boolean => {
   const storage = world.state.storages.get(storageOf(base.volid))
-  if (storage === undefined || storage.type === "lvmthin") return false
+  if (storage === undefined) return false
   for (const volume of storage.volumes.values()) {
     if (volume.parent === base.volid && (storage.shared || volume.node === base.node)) return true
   }
