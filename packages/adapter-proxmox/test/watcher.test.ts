@@ -107,7 +107,7 @@ describe("waiting for tasks", () => {
   })
 
   it("is not held up by a node that does not answer about another task", async () => {
-    const [silent, other] = [upidOf(1), upidOf(2)]
+    const [silent, other] = [upids[1]!, upids[2]!]
     let asked = false
     const { watcher } = watcherOver(({ path }) => {
       if (path.endsWith("/cluster/tasks")) return listed(asked ? [other] : [])
