@@ -55,6 +55,9 @@ const bodySelectors: Readonly<Record<string, readonly [name: string, foreign: st
   createScopedKey: ["rangeID", "R2", 400],
   addUser: null,
   createRange: null,
+  // the address names the record; in its body these cannot be changed
+  recordUpdateUser: null,
+  recordUpdateRange: null,
 }
 
 const membersOf = ({ input: { body } }: Operation): readonly string[] => {

@@ -6,7 +6,7 @@ import { configLock, configLockFailure } from "./guest-locks.ts"
 import { checkBridge } from "./guest-rights.ts"
 import { untilBacked } from "../core/backed.ts"
 import { failure, forbidden, PveError } from "../core/errors.ts"
-import { guestName, isCloudInit, isNet, lockOf, ownDisks, touch, volumeOf } from "../core/guest-config.ts"
+import { isCloudInit, isNet, lockOf, ownDisks, touch, volumeOf } from "../core/guest-config.ts"
 import { newGuest } from "../core/new-guest.ts"
 import type { Routine } from "../core/routine.ts"
 import type { Config, Volume } from "../core/state.ts"
@@ -48,7 +48,7 @@ const planClone = (call: Call): Plan => {
   checkDisks(call, source, full, node, storage)
   checkBridges(call, source.config)
   checkCpuModel(call, source.config["cpu"])
-  const name = optionalText(call, "name") ?? `Copy-of-VM-${guestName(source.guest)}`
+  const name = optionalText(call, "name") ?? `Copy-of-VM-${source.guest.config["name"] ?? source.guest.vmid}`
   return { source, newid, node, full, storage, format, pool, name, description: optionalText(call, "description") }
 }
 
