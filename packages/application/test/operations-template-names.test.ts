@@ -95,8 +95,7 @@ describe("the name of another user's template", () => {
       hint: expect.stringContaining("an administrator may delete the other one (DELETE /template/debian with userID)"),
     })
     expect(await start(bob, "all")).toMatchObject({
-      result:
-        "Nothing to build. Skipped: debian is another template than one of this name that is already present on the server.",
+      result: "Nothing to build. Skipped: debian differs from the template of this name that is already present on the server.",
       builds: [],
     })
     await place(boss, builder("debian", "# golden\n"))

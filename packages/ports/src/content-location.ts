@@ -31,7 +31,7 @@ export type ContentLocation =
       readonly file: string
       /** The name it was uploaded under; its extension gives the format: .tar, .tar.gz, .tgz, .zip. */
       readonly name: string
-      /** Its first bytes give the format instead, whatever the name, which may be of what it contains. */
+      /** The first bytes give the format instead of the name, which may be that of the content. */
       readonly byContent?: true
       /**
        * If all entries are in one folder, that folder is stripped from their paths, unless it is one of `keep` (a part of the layout

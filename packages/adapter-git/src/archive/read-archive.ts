@@ -27,7 +27,7 @@ const formatOf = (doing: Doing, name: string): ArchiveFormat => {
   return ending === ".zip" ? "zip" : ending === ".tar" ? "tar" : "tar.gz"
 }
 
-/** The first bytes of what programs write that are used for archives; a tar begins with a file's name. */
+/** The first bytes by which a format is recognized. A tar has none: it begins with the name of its first file. */
 const marks: readonly (readonly [what: ArchiveFormat | "bzip2" | "xz" | "zstd", start: Buffer])[] = [
   ["tar.gz", Buffer.from([0x1f, 0x8b])],
   ["zip", Buffer.from("PK\x03\x04")],

@@ -19,8 +19,8 @@ const ended = () =>
 export type InTurn = <A>(ctx: Context, most: number, receive: Effect.Effect<A, Fault>) => Effect.Effect<A, Fault>
 
 /**
- * Bodies take memory until their end, which a client may never send. So of one user's large ones only some are received at a time; the others
- * wait, and their clients' data is not read meanwhile.
+ * A body takes memory until its end, which a client may never send. So only some of a user's large bodies are received at a time; the others
+ * wait, and nothing is read from their clients meanwhile.
  */
 export const bodyTurns = ({ uploadsOfUser = usuallyAtOnce }: Pick<HttpOptions, "uploadsOfUser">): InTurn => {
   const turnOf = turnsOfUsers(uploadsOfUser)

@@ -15,8 +15,8 @@ import { saysJson, saysMultipart, textReader } from "./sent-text.ts"
 
 /** Bytes of a JSON body unless the operation sets another limit. */
 const usualLimit = 1024 * 1024
-/** The same without credentials: anybody may open any number of connections and leave each body without its end. */
-const anybodysLimit = 16 * 1024
+/** The same for callers without credentials, who may open any number of connections and never finish a body. */
+const anonymousLimit = 16 * 1024
 /** Characters of a JSON text that is parsed at once; longer ones may take a tenth of a second, and take turns. */
 const readAtOnce = 32 * 1024
 
@@ -206,7 +206,7 @@ export const ignoresBodies = (operation: Operation): boolean =>
 const mostBytes = ({ access, input: { body } }: Operation): number => {
   if (body.type === "multipart") return body.maxBytes
   if (body.type === "json-or-multipart") return Math.max(body.maxBytes, usualLimit)
-  return (body.type === "json" ? body.maxBytes : undefined) ?? (access === "anonymous" ? anybodysLimit : usualLimit)
+  return (body.type === "json" ? body.maxBytes : undefined) ?? (access === "anonymous" ? anonymousLimit : usualLimit)
 }
 
 const readerOf = (operation: Operation, scratchOf: ScratchOf): ReadBody => {

@@ -39,7 +39,7 @@ export const slowReaders = (patience: number, unsentBytes = usuallyUnsent): Slow
   }
   return {
     send: (response, body) => {
-      // it would not tell again that it is closed
+      // a closed response emits no further close event
       if (response.destroyed) return
       unsent.set(response, body.length)
       total += body.length

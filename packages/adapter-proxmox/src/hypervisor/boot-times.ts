@@ -38,13 +38,7 @@ export const makeBootTimes = () => {
   const knownOf = (kind: string, now: number): Known => {
     const known = kinds.get(kind)
     if (known !== undefined && now - known.since < memoryMs) return known
-    const fresh: Known = {
-      tooEarly: 0,
-      enough: known?.enough,
-      least: known?.enough,
-      scout: known?.scout,
-      since: now,
-    }
+    const fresh: Known = { tooEarly: 0, enough: known?.enough, least: known?.enough, scout: known?.scout, since: now }
     kinds.set(kind, fresh)
     return fresh
   }

@@ -34,7 +34,7 @@ interface Watched {
 const doingFor = (upid: Upid): string => `read the state of ${taskName(upid)}`
 
 /** Whoever waits is told, instead of waiting for an end that may never be seen. */
-const stateless = (upid: Upid): HypervisorFault =>
+const noState = (upid: Upid): HypervisorFault =>
   new HypervisorFault({ doing: doingFor(upid), reason: "away", detail: `node ${upid.node} gives no state of the task` })
 
 /** Misses after which the task is queried individually. */
@@ -67,7 +67,7 @@ export const makeWatcher = Effect.fnUntraced(function* (
         const outcome = statusOutcome(recordOf(reply.data))
         return outcome !== undefined || isRunning(recordOf(reply.data))
           ? Effect.succeed(outcome)
-          : Effect.fail(stateless(task.upid))
+          : Effect.fail(noState(task.upid))
       }),
       Effect.catchIf(
         (fault) => fault.facts.reason === "not-found",

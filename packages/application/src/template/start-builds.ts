@@ -111,7 +111,7 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
     !user.isAdmin && isOwn(template) && isUsedByService(template)
       ? "can only be built by an administrator"
       : taken.has(template)
-        ? "is another template than one of this name that is already present on the server"
+        ? "differs from the template of this name that is already present on the server"
         : undefined
   const toBuild = wanted.filter((template) => {
     const state = states.get(template)

@@ -1,5 +1,5 @@
 import { failure } from "../core/errors.ts"
-import { isCdrom, isCloudInit, isDisk, memoryMb, parsePairs, volumeOf } from "../core/guest-config.ts"
+import { isDisc, isDisk, memoryMb, parsePairs, volumeOf } from "../core/guest-config.ts"
 import type { Config, Guest } from "../core/state.ts"
 
 /** An edit of a VM's configuration: options to set, to remove, and pending changes to drop. */
@@ -56,9 +56,7 @@ export const bootAfter = (guest: Guest, { changes, removed }: Edit): Config => {
   const before = bootDevices(guest.config["boot"])
   if (changes["boot"] !== undefined || before === undefined || before.length === 0) return {}
   const kept = before.filter((device) => !removed.includes(device))
-  const drives = Object.keys(changes).filter(
-    (key) => isDisk(key) && isCdrom(String(changes[key])) && !isCloudInit(String(changes[key])),
-  )
+  const drives = Object.keys(changes).filter((key) => isDisk(key) && isDisc(String(changes[key])))
   const after = [...kept, ...drives.filter((key) => !kept.includes(key))]
   return after.join(";") === before.join(";") ? {} : { boot: after.length === 0 ? "" : `order=${after.join(";")}` }
 }

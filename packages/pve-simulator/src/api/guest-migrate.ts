@@ -1,5 +1,5 @@
 import { badParameter, failure } from "../core/errors.ts"
-import { isCdrom, isCloudInit, isDisk, memoryMb, nicsOf, touch, volumeOf } from "../core/guest-config.ts"
+import { isCloudInit, isDisc, isDisk, memoryMb, nicsOf, touch, volumeOf } from "../core/guest-config.ts"
 import { hasQuorum } from "../core/quorum.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest } from "../core/state.ts"
@@ -34,7 +34,7 @@ const localDisks = (world: World, guest: Guest) =>
       volid,
       drivename,
       size: findVolume(world, guest.node, volid)?.sizeBytes ?? 0,
-      cdrom: isCdrom(disk) && !isCloudInit(disk) ? 1 : 0,
+      cdrom: isDisc(disk) ? 1 : 0,
       is_unused: drivename.startsWith("unused") ? 1 : 0,
     }))
 

@@ -1,6 +1,6 @@
 import { removeOption, setOption } from "../core/drives.ts"
 import { badParameter, failure, wrapped } from "../core/errors.ts"
-import { digestOf, isCdrom, isCloudInit, isDisk, touch, volumeOf } from "../core/guest-config.ts"
+import { digestOf, isDisc, isDisk, touch, volumeOf } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, StorageState, Volume } from "../core/state.ts"
 import type { TaskHandle } from "../core/tasks.ts"
@@ -38,8 +38,6 @@ interface Movable {
   readonly disk: string
   readonly volume: Volume
 }
-
-const isDisc = (disk: string): boolean => isCdrom(disk) && !isCloudInit(disk)
 
 const movable = (call: Call, guest: Guest): Movable => {
   refuseLocked(call, guest)

@@ -1,4 +1,4 @@
-import { isCdrom, isCloudInit, isDisk, volumeOf } from "./guest-config.ts"
+import { isCloudInit, isDisc, isDisk, volumeOf } from "./guest-config.ts"
 import type { Config, Guest } from "./state.ts"
 import { findVolume, removeVolume } from "./volumes.ts"
 import type { World } from "./world.ts"
@@ -7,7 +7,7 @@ import type { World } from "./world.ts"
 const release = (world: World, guest: Guest, key: string, force: boolean): void => {
   const disk = String(guest.config[key])
   const volume = findVolume(world, guest.node, volumeOf(disk))
-  if (volume?.vmid !== guest.vmid || (isCdrom(disk) && !isCloudInit(disk))) return
+  if (volume?.vmid !== guest.vmid || isDisc(disk)) return
   if (force || isCloudInit(disk)) return removeVolume(world, guest.node, volume.volid)
   let n = 0
   while (guest.config[`unused${n}`] !== undefined) n += 1

@@ -51,12 +51,15 @@ export const isCdrom = (disk: string): boolean => parsePairs(disk).get("media") 
 /** Whether it is a cloud-init drive. */
 export const isCloudInit = (disk: string): boolean => /(?:^|[-/:])(?:vm-\d+-)?cloudinit/.test(volumeOf(disk))
 
+/** Whether it is a CD with an image of its own, and no cloud-init drive. */
+export const isDisc = (disk: string): boolean => isCdrom(disk) && !isCloudInit(disk)
+
 /** Disks with a guest's own volumes, including cloud-init drives. */
 export const ownDisks = (config: Config): [string, string][] =>
   Object.entries(config)
     .filter(([key, value]) => isDisk(key) && typeof value === "string")
     .map(([key, value]): [string, string] => [key, String(value)])
-    .filter(([, disk]) => !isCdrom(disk) || isCloudInit(disk))
+    .filter(([, disk]) => !isDisc(disk))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
 
 const models = new Set(

@@ -1,4 +1,4 @@
-import { isCdrom, isCloudInit, isDisk, ownDisks, volumeOf } from "../core/guest-config.ts"
+import { isDisc, isDisk, ownDisks, volumeOf } from "../core/guest-config.ts"
 import type { Guest, GuestOs } from "../core/state.ts"
 import { systemOnDisc } from "../core/template-names.ts"
 import { findVolume } from "../core/volumes.ts"
@@ -11,7 +11,7 @@ import { fetchText } from "./fetch-text.ts"
 /** Disc images in the drives of a guest. */
 const discs = (world: World, guest: Guest) =>
   Object.entries(guest.config)
-    .filter(([key, value]) => isDisk(key) && isCdrom(String(value)) && !isCloudInit(String(value)))
+    .filter(([key, value]) => isDisk(key) && isDisc(String(value)))
     .flatMap(([, value]) => {
       const volume = findVolume(world, guest.node, volumeOf(String(value)))
       return volume === undefined ? [] : [volume]

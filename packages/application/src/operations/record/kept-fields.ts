@@ -14,20 +14,23 @@ export const keptFields = <const F extends Fields>(fields: F) =>
   }
 
 /**
- * The body without the kept fields. Fails if one of them was sent with another value than the record has, naming each such field. `ways`:
- * where some of them can be changed.
+ * The body without the kept fields. Fails if one of them was sent with another value than the record has, naming each such field. `elsewhere`:
+ * the operations that change some of them.
  */
 export const withoutKept = <F extends Fields, B extends object>(
   fields: F,
   body: B,
   record: Readonly<Record<string, unknown>>,
-  ways: Readonly<Record<string, string>>,
+  elsewhere: Readonly<Record<string, string>>,
 ): Effect.Effect<Omit<B, keyof F>, InvalidInput> => {
   const sent = Object.entries(body)
   const issues = sent
     // both come from JSON, and no kept field is an object
     .filter(([name, value]) => name in fields && JSON.stringify(value) !== JSON.stringify(record[name]))
-    .map(([path]) => ({ path, message: `it cannot be changed here${ways[path] === undefined ? "" : `: use ${ways[path]}`}` }))
+    .map(([path]) => ({
+      path,
+      message: `it cannot be changed here${elsewhere[path] === undefined ? "" : `: use ${elsewhere[path]}`}`,
+    }))
   return issues.length === 0
     ? Effect.succeed(Object.fromEntries(sent.filter(([name]) => !(name in fields))) as Omit<B, keyof F>)
     : Effect.fail(new InvalidInput({ what: "Failed to update record.", issues }))

@@ -2,6 +2,7 @@ import { InvalidInput, isRecordId, mostPictureBytes, NotFound, rangeTextProblems
 import { Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { requireRangeAccess } from "../../access/select-range.ts"
 import { uploadedPicture } from "../../blueprint/picture.ts"
 import { operation } from "../../operation/operation.ts"
@@ -12,16 +13,18 @@ import { keptFields, withoutKept } from "./kept-fields.ts"
 /** Hides whether a record exists from those who may not change it. */
 const notFound = (): NotFound => new NotFound({ what: "The requested resource wasn't found." })
 
-const { fields } = RangeRecord
-const kept = {
-  id: fields.id,
-  rangeID: fields.rangeID,
-  rangeNumber: fields.rangeNumber,
-  rangeState: fields.rangeState,
-  testingEnabled: fields.testingEnabled,
-  inactivityShutdownTimeout: fields.inactivityShutdownTimeout,
+const kept = Struct.pick(RangeRecord.fields, [
+  "id",
+  "rangeID",
+  "rangeNumber",
+  "rangeState",
+  "testingEnabled",
+  "inactivityShutdownTimeout",
+])
+const elsewhere = {
+  inactivityShutdownTimeout: "PUT /range/auto-shutdown",
+  testingEnabled: "PUT /testing/start and PUT /testing/stop",
 }
-const ways = { inactivityShutdownTimeout: "PUT /range/auto-shutdown", testingEnabled: "PUT /testing/start and PUT /testing/stop" }
 
 /** Changes name, description, purpose and picture. */
 export const recordUpdateRange = operation({
@@ -67,7 +70,7 @@ export const recordUpdateRange = operation({
       if (range === undefined) return yield* notFound()
       yield* requireRangeAccess(range, user, "range-owner").pipe(Effect.catchTag("Forbidden", () => Effect.fail(notFound())))
       const count = (yield* machines.ofRange(range.id)).filter((machine) => !machine.template).length
-      const { thumbnail, ...change } = yield* withoutKept(kept, body, rangeRecord(range, count), ways)
+      const { thumbnail, ...change } = yield* withoutKept(kept, body, rangeRecord(range, count), elsewhere)
       const issues = rangeTextProblems(change)
       if (issues.length > 0) return yield* new InvalidInput({ what: "Failed to update record.", issues })
       const picture = file && (yield* uploadedPicture(file))

@@ -2,6 +2,7 @@ import { InvalidInput, NotFound, passwordProblem, rootUserId, type FaultIssue, t
 import { Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { changePassword } from "../../accounts/change-password.ts"
 import { isPasswordOf } from "../../accounts/is-password-of.ts"
 import { setAdmin, whyNotTheirs } from "../../accounts/set-admin.ts"
@@ -16,28 +17,29 @@ const refused = (path: string, message: string): InvalidInput => {
   return new InvalidInput({ what: "Failed to update record.", issues: [issue] })
 }
 
-const { fields } = UserRecord
 const kept = {
-  id: fields.id,
-  avatar: fields.avatar,
   email: Schema.String,
-  emailVisibility: fields.emailVisibility,
-  verified: fields.verified,
-  userID: fields.userID,
-  userNumber: fields.userNumber,
-  proxmoxUsername: fields.proxmoxUsername,
-  proxmoxRealm: fields.proxmoxRealm,
-  quotaRAM: fields.quotaRAM,
-  quotaCPU: fields.quotaCPU,
-  quotaStorage: fields.quotaStorage,
-  quotaVMs: fields.quotaVMs,
-  quotaRanges: fields.quotaRanges,
-  defaultRangeID: fields.defaultRangeID,
-  ranges: fields.ranges,
-  groups: fields.groups,
+  ...Struct.pick(UserRecord.fields, [
+    "id",
+    "avatar",
+    "emailVisibility",
+    "verified",
+    "userID",
+    "userNumber",
+    "proxmoxUsername",
+    "proxmoxRealm",
+    "quotaRAM",
+    "quotaCPU",
+    "quotaStorage",
+    "quotaVMs",
+    "quotaRanges",
+    "defaultRangeID",
+    "ranges",
+    "groups",
+  ]),
 }
 const quotas = "PUT /user/quotas"
-const ways = {
+const elsewhere = {
   quotaRAM: quotas,
   quotaCPU: quotas,
   quotaVMs: quotas,
@@ -87,7 +89,7 @@ export const recordUpdateUser = operation({
       const target = yield* users.findByRecordId(path.id as RecordId)
       if (target === undefined || target.id === rootUserId || (target.id !== user.id && !user.isAdmin))
         return yield* new NotFound({ what: "The requested resource wasn't found." })
-      const body = yield* withoutKept(kept, sent, yield* recordOfUser(target, { withEmail: true }), ways)
+      const body = yield* withoutKept(kept, sent, yield* recordOfUser(target, { withEmail: true }), elsewhere)
       const rights = body.isAdmin === target.isAdmin ? undefined : body.isAdmin
       if (rights !== undefined && (!user.isAdmin || whyNotTheirs(target, user) !== undefined))
         return yield* refused("isAdmin", "only another administrator may change this")
