@@ -1,9 +1,11 @@
 import { cryptoLayer } from "@rangewright/adapter-crypto"
 import {
   addTemplate,
+  makeMemoryNames,
   makeMemoryStore,
   makeMemoryWorld,
   memoryHypervisorLayer,
+  memoryNamesLayer,
   type MemoryStore,
   memoryStorageLayer,
   type MemoryWorld,
@@ -118,6 +120,7 @@ const fresh = (accident?: { readonly kind: Accident; readonly nth: number }) => 
     memoryHypervisorLayer(world),
     cryptoLayer({ bytes: new Uint8Array(32) }),
     Layer.succeed(Settings, labSettings),
+    memoryNamesLayer(makeMemoryNames()),
     Layer.succeed(Clock.Clock, clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )

@@ -1,9 +1,11 @@
 import { cryptoLayer } from "@rangewright/adapter-crypto"
 import {
   addTemplate,
+  makeMemoryNames,
   makeMemoryStore,
   makeMemoryWorld,
   memoryHypervisorLayer,
+  memoryNamesLayer,
   memoryStorageLayer,
   mayUsePool,
   type MemoryVm,
@@ -98,6 +100,7 @@ const service = (world = oldVms()) => {
     memoryHypervisorLayer(world),
     cryptoLayer({ bytes: new Uint8Array(32) }),
     Layer.succeed(Settings, labSettings),
+    memoryNamesLayer(makeMemoryNames()),
     legacyLayer(folder),
   )
   const layer = rangeEngineLayer({ owner: "service" }, [accessRun]).pipe(

@@ -1,31 +1,13 @@
-import { isDnsName, plainAddress } from "@rangewright/domain"
-import { bytesOf, requestOver } from "@rangewright/host-tools"
+import { bytesOf } from "@rangewright/host-tools"
 import { ImageServers, type ServerBytes, type ServerFile, type ServerText } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { IncomingMessage } from "node:http"
-import { dialOf, idleMillis, type InternetOptions, timeoutOf, usable } from "./options.ts"
-import { resolve } from "./resolve.ts"
+import { idleMillis, type InternetOptions, timeoutOf } from "./options.ts"
+import { ask, Unasked } from "./server-connection.ts"
 
 const mostRedirects = 5
 const mostText = 1024 * 1024
-
-/** Why a server is not asked. */
-class Unasked extends Error {}
-
-/** The only address to connect to, whatever the name resolves to later. */
-const addressOf = async (options: InternetOptions, url: URL): Promise<string> => {
-  const literal = plainAddress(url.hostname.replace(/^\[|\]$/gu, ""))
-  if (literal === undefined) {
-    if (!isDnsName(url.hostname)) throw new Unasked(`${url.hostname} is not the name of a public host`)
-    return Effect.runPromise(resolve(options, url.hostname)).catch((error: unknown) => {
-      throw new Unasked(error instanceof Error ? error.message : String(error))
-    })
-  }
-  const [address] = await usable([literal], options)
-  if (address === undefined) throw new Unasked(`${url.hostname} is not a public IPv4 address that can be reached from here`)
-  return address
-}
 
 const checked = (text: string): URL => {
   const url = URL.parse(text)
@@ -35,18 +17,6 @@ const checked = (text: string): URL => {
   return url
 }
 
-/** Sends one request on a connection of its own. `signal` closes everything that was opened. */
-const ask = async (options: InternetOptions, url: URL, method: "HEAD" | "GET", signal: AbortSignal): Promise<IncomingMessage> => {
-  const address = await addressOf(options, url)
-  const raw = await dialOf(options)(address, url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port))
-  const { ca } = options
-  return requestOver(raw, url, { method, headers: { accept: "*/*" }, signal, ...(ca === undefined ? {} : { ca }) }).catch(
-    (error: NodeJS.ErrnoException) => {
-      throw new Unasked(`its server cannot be reached (${error.code ?? error.message})`)
-    },
-  )
-}
-
 /** Follows redirects to the final answer. */
 const follow = async (
   options: InternetOptions,
@@ -54,10 +24,9 @@ const follow = async (
   method: "HEAD" | "GET",
   signal: AbortSignal,
 ): Promise<IncomingMessage> => {
-  if (options.internet === false) throw new Unasked("the service may not use the internet (tool_internet)")
   let url = checked(text)
   for (let hops = 0; hops <= mostRedirects; hops += 1) {
-    const answer = await ask(options, url, method, signal)
+    const answer = await ask(options, url, { method, headers: { accept: "*/*" }, signal })
     const { statusCode: status = 0, headers } = answer
     if (![301, 302, 303, 307, 308].includes(status)) return answer
     answer.destroy()

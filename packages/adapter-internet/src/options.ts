@@ -1,10 +1,12 @@
 import { type Dial, dialDirectly, keptAddresses } from "@rangewright/host-tools"
-import { mayConnect } from "@rangewright/domain"
+import { type AddressNetwork, isMeant, mayConnect } from "@rangewright/domain"
 
 /** How the internet is accessed. Everything has a safe default. */
 export interface InternetOptions {
   /** Whether servers may be connected to. Names are always resolved. */
   readonly internet?: boolean
+  /** Networks that may be connected to although they are not public, and without the internet. */
+  readonly networks?: readonly AddressNetwork[]
   /** Addresses that are never returned or connected to, besides this host's own. */
   readonly never?: () => Promise<readonly string[]>
   /** Resolves a name to its IPv4 addresses; rejects as `node:dns` does. The host's name servers when absent. */
@@ -16,10 +18,15 @@ export interface InternetOptions {
   readonly timeoutMillis?: number
 }
 
-/** Returns those IPv4 addresses that are public and not excluded. */
-export const usable = async (addresses: readonly string[], { never }: InternetOptions): Promise<readonly string[]> => {
+/** Returns those IPv4 addresses that are public or in an allowed network, and not excluded. */
+export const usable = async (
+  addresses: readonly string[],
+  { never, networks = [] }: InternetOptions,
+): Promise<readonly string[]> => {
   const isKept = await keptAddresses(async () => (await never?.()) ?? [])
-  return addresses.filter((address) => !address.includes(":") && mayConnect(address, []) && !isKept(address))
+  return addresses.filter(
+    (address) => !address.includes(":") && mayConnect(address, networks) && (!isKept(address) || isMeant(address, networks)),
+  )
 }
 
 /** How long a server may pause within a file. */

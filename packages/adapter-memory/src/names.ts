@@ -1,4 +1,5 @@
-import { ImageServers, NameFault, NameLookup, type ServerBytes, type ServerFile } from "@rangewright/ports"
+import type { Notification } from "@rangewright/domain"
+import { ImageServers, NameFault, NameLookup, Notifications, type ServerBytes, type ServerFile } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -14,6 +15,10 @@ export interface MemoryNames {
   readonly files: Map<string, string | ServerFile>
   /** The requested URLs, in order. */
   readonly asked: string[]
+  /** The notifications that were sent, in order. */
+  readonly notified: Notification[]
+  /** Why no notification is delivered; undefined: all are. */
+  undelivered: string | undefined
 }
 
 export const makeMemoryNames = (): MemoryNames => ({
@@ -22,6 +27,8 @@ export const makeMemoryNames = (): MemoryNames => ({
   listening: new Set(),
   files: new Map(),
   asked: [],
+  notified: [],
+  undelivered: undefined,
 })
 
 const gone = { state: "gone", because: "its server says that there is no such file (status 404)" } as const
@@ -70,6 +77,16 @@ const lookupLayer = (names: MemoryNames): Layer.Layer<NameLookup> =>
     revocationHosts: (name) => Effect.sync(() => names.revocationHosts.get(name) ?? []),
   })
 
+const notificationsLayer = (names: MemoryNames): Layer.Layer<Notifications> =>
+  Layer.succeed(Notifications, {
+    host: "memory",
+    send: (notification) =>
+      Effect.sync(() => {
+        if (names.undelivered === undefined) names.notified.push(notification)
+        return names.undelivered
+      }),
+  })
+
 /** Answers from the current content of the maps; other names and files do not exist. */
-export const memoryNamesLayer = (names: MemoryNames): Layer.Layer<NameLookup | ImageServers> =>
-  Layer.merge(lookupLayer(names), imagesLayer(names))
+export const memoryNamesLayer = (names: MemoryNames): Layer.Layer<NameLookup | ImageServers | Notifications> =>
+  Layer.mergeAll(lookupLayer(names), imagesLayer(names), notificationsLayer(names))

@@ -18,6 +18,7 @@ import type {
   NetworkMigration,
   NodePackages,
   NodeShell,
+  Notifications,
   PackageFolder,
   RoleInstaller,
   SecretStore,
@@ -64,6 +65,7 @@ export type PortServices =
   | NetworkMigration
   | NodePackages
   | NodeShell
+  | Notifications
   | PackageFolder
   | RoleInstaller
   | SecretStore
@@ -106,5 +108,6 @@ export type HandlerServices = Exclude<
   | NetworkMigration
   | NodePackages
   | NodeShell
+  | Notifications
   | VpnServer
 >

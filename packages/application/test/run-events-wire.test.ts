@@ -69,6 +69,10 @@ const events: Readonly<Record<RunEvent["type"], readonly [event: object, shown: 
     { reason: "r", behind: "run" },
   ],
   Resumed: [{ generation: 2 }, { generation: 2 }],
+  Notified: [
+    { to: "discord (notify.urls[0])", because: "b" },
+    { to: "discord (notify.urls[0])", because: "b" },
+  ],
   CancelRequested: [{ by: "JD" }, { by: "JD" }],
   Ended: [
     { status: "failure", message: "m" },

@@ -187,7 +187,14 @@ test("keys that are well-formed but have no effect cause warnings", () => {
     global_role_vars: "x",
     router: { hostname: "gate", role_vars: 1, outbound_wireguard_config: "secret", iptables_commands: ["iptables -L", 5] },
     network: { always_blocked_networks: ["10.0.0.0/8"] },
-    notify: { urls: ["https://hooks.example/deploy"] },
+    notify: {
+      urls: [
+        "https://hooks.example/deploy",
+        "slack://[bot@]a/b/c",
+        "pager://secret",
+        ...Array.from({ length: 8 }, () => "ntfy:///lab"),
+      ],
+    },
   }
   expect(check(file)).toEqual([
     "warning ludus[0].windows.office_arch no-effect",
@@ -199,7 +206,9 @@ test("keys that are well-formed but have no effect cause warnings", () => {
     "warning router.outbound_wireguard_config no-effect",
     "warning router.iptables_commands[1] no-effect",
     "warning network.always_blocked_networks[0] blocks-the-range",
-    "warning notify.urls no-effect",
+    "warning notify.urls[1] no-effect",
+    "warning notify.urls[2] no-effect",
+    "warning notify.urls[10] no-effect",
   ])
   expect(check({ ludus: [], router: { hostname: "{{ range_id }}-router", role_vars: null }, notify: { urls: [] } })).toEqual([])
 })

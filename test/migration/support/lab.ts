@@ -1,5 +1,11 @@
 /** A first-generation installation under the whole service: engine, store, Proxmox adapter and simulator on one virtual clock. */
-import { makeMemoryStore, type MemoryStore, memoryStorageLayer } from "@rangewright/adapter-memory"
+import {
+  makeMemoryNames,
+  makeMemoryStore,
+  memoryNamesLayer,
+  type MemoryStore,
+  memoryStorageLayer,
+} from "@rangewright/adapter-memory"
 import { handlerTransport, proxmoxLayer, type PveTransport } from "@rangewright/adapter-proxmox"
 import {
   migrateToEnd,
@@ -149,6 +155,7 @@ export const bootMigration = (
     ports,
     Layer.succeed(Settings, lab.settings),
     plainSecrets,
+    memoryNamesLayer(makeMemoryNames()),
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )

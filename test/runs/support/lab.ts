@@ -1,8 +1,10 @@
 import {
   addTemplate,
+  makeMemoryNames,
   makeMemoryStore,
   makeMemoryWorld,
   memoryHypervisorLayer,
+  memoryNamesLayer,
   memoryStorageLayer,
 } from "@rangewright/adapter-memory"
 import {
@@ -176,6 +178,7 @@ export const boot = (
     ports,
     Layer.succeed(Settings, lab.settings),
     plainSecrets,
+    memoryNamesLayer(makeMemoryNames()),
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )

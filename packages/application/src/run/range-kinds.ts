@@ -12,6 +12,7 @@ import { Ranges } from "@rangewright/ports"
 import type { RunKind, ServicesOfActions, ShownState } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { finishRun } from "./finish-run.ts"
+import { notifyEnd } from "./notify-end.ts"
 import { RunPlanner } from "./planner.ts"
 import { rangeActions } from "./range-actions.ts"
 import { restoreRequest, resumedRequest } from "./request.ts"
@@ -48,7 +49,11 @@ const shownState = (name: RangeRunKind): { readonly rangeState?: ShownState } =>
 const rangeKind = (
   name: RangeRunKind,
 ): RunKind<
-  Effect.Services<ReturnType<typeof finishRun>> | ServicesOfActions<typeof rangeActions> | RunPlanner | Ranges | Settings
+  | Effect.Services<ReturnType<typeof finishRun | typeof notifyEnd>>
+  | ServicesOfActions<typeof rangeActions>
+  | RunPlanner
+  | Ranges
+  | Settings
 > => ({
   name,
   doing: doing[name],
@@ -82,6 +87,7 @@ const rangeKind = (
   removesSubject: name === "delete-range",
   owner: () => Effect.succeed(undefined),
   finish: finishRun,
+  ...(name === "deploy" ? { notify: notifyEnd } : {}),
 })
 
 /** The kinds of runs that change machines of a range: they share the planner, the actions and the handling of their end. */

@@ -41,6 +41,7 @@ export const RunEventObject = Schema.Union([
   event("Waiting", wait),
   event("Continued", wait),
   event("Resumed", { generation: Schema.Int }),
+  event("Notified", { to: Schema.String, because: Schema.optionalKey(Schema.String) }),
   event("CancelRequested", { by: Schema.String }),
   event("Ended", { status: Schema.Literals(["success", "partial", "failure", "aborted"]), message: Schema.String }),
 ]).annotate({ identifier: "RunEvent" })
@@ -78,6 +79,8 @@ const shown = (entry: JournalEntry): typeof RunEventObject.Type => {
       return { ...head, type: of.type, reason: of.reason, ...defined({ key: of.key, behind: of.behind }) }
     case "Resumed":
       return { ...head, type: of.type, generation: of.generation }
+    case "Notified":
+      return { ...head, type: of.type, to: of.to, ...defined({ because: of.because }) }
     case "CancelRequested":
       return { ...head, type: of.type, by: of.by }
     case "Ended":

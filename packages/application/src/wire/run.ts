@@ -92,6 +92,8 @@ export const RunObject = Schema.Struct({
   /** When and why the run as a whole waited; absent if it did not. */
   waits,
   cancelRequested: Schema.Boolean,
+  /** Who was notified of its end, and why somebody could not be; absent: nobody was to be. */
+  notified: Schema.optionalKey(Schema.Array(Schema.Struct({ to: Schema.String, because: Schema.optionalKey(Schema.String) }))),
   /** It is over without success, and the caller may resume it. */
   mayResume: Schema.Boolean,
   /** Last event ID so far: a stream after it misses nothing. */
@@ -200,6 +202,9 @@ export const runObject = (
     ...(waiting === undefined ? {} : { waiting }),
     ...waitObjects(waits.get(undefined)),
     cancelRequested: state.cancelRequested,
+    ...(state.notified.size === 0
+      ? {}
+      : { notified: [...state.notified].map(([to, because]) => (because === undefined ? { to } : { to, because })) }),
     mayResume,
     lastEventID: state.lastSeq,
     progress: {

@@ -56,6 +56,7 @@ const RunEventJson = Schema.Union([
   event("Waiting", wait),
   event("Continued", wait),
   event("Resumed", { generation: Schema.Int }),
+  event("Notified", { to: text, because: Schema.optional(text) }),
   event("CancelRequested", { by: text }),
   event("Ended", { status: Schema.Literals(["success", "partial", "failure", "aborted"]), message: text }),
 ])

@@ -96,6 +96,8 @@ export type RunEvent =
   | { readonly type: "Continued"; readonly reason: string; readonly key?: string; readonly behind?: RunId }
   /** Another worker took the run over after a crash. */
   | { readonly type: "Resumed"; readonly generation: number }
+  /** A notification of the end was sent (`to`: where to, without anything secret), or why it was not delivered. */
+  | { readonly type: "Notified"; readonly to: string; readonly because?: string }
   | { readonly type: "CancelRequested"; readonly by: UserId }
   | { readonly type: "Ended"; readonly status: Exclude<RunStatus, "running">; readonly message: string }
 

@@ -39,6 +39,7 @@ export const emptyRunState: RunState = {
   cancelRequestedAt: undefined,
   irreversible: false,
   reallocated: new Map(),
+  notified: new Map(),
   lastSeq: 0,
   endedAt: undefined,
 }
@@ -99,11 +100,12 @@ export const openFold = (): RunFold => {
   const steps = new Map<string, StepState>()
   const ofMachine = new Map<string, string[]>()
   const reallocated = new Map<string, Vmid>()
+  const notified = new Map<string, string | undefined>()
   const waits = new Map<string | undefined, Wait>()
   const waited: PastWait[] = []
   /** Index in `waited` of the current wait per key. */
   const open = new Map<string | undefined, number>()
-  let state: RunState = { ...emptyRunState, steps, reallocated, waits, waited }
+  let state: RunState = { ...emptyRunState, steps, reallocated, notified, waits, waited }
 
   const closeWait = (key: string | undefined, at: Date): void => {
     const place = open.get(key)
@@ -182,6 +184,9 @@ export const openFold = (): RunFold => {
         return {}
       case "Continued":
         goOn(event.key, at)
+        return {}
+      case "Notified":
+        notified.set(event.to, event.because)
         return {}
       case "CancelRequested":
         return isCancellable(state) ? { cancelRequested: true, cancelRequestedAt: state.cancelRequestedAt ?? at } : {}

@@ -173,6 +173,11 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
         case "Resumed":
           waits.clear()
           return onServer("Resume the run", warning("the service was restarted; the run continues where it stopped"))
+        case "Notified":
+          return onServer(
+            `Notify ${event.to}`,
+            event.because === undefined ? "ok: [localhost]\n" : warning(`Cannot notify ${event.to}: ${event.because}`),
+          )
         case "CancelRequested":
           return onServer("Abort", warning(`${event.by} aborted the run; no new step starts, and running steps finish`))
         case "Ended":

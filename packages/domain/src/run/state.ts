@@ -64,6 +64,8 @@ export interface RunState {
   readonly irreversible: boolean
   /** Machines with a new VMID. */
   readonly reallocated: ReadonlyMap<string, Vmid>
+  /** Who was notified of the end; with a reason: who could not be. */
+  readonly notified: ReadonlyMap<string, string | undefined>
   readonly lastSeq: number
   readonly endedAt: Date | undefined
 }

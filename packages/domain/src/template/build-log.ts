@@ -38,6 +38,7 @@ export const openBuildLog = (template: string): RunLog => {
       case "Ended":
         return ended(one)
       case "Continued":
+      case "Notified":
       case "Reallocated":
       case "StepDispatched":
       case "StepProgress":

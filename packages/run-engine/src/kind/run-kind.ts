@@ -15,6 +15,7 @@ import {
   type UserId,
   type Vmid,
 } from "@rangewright/domain"
+import type { LeaseLost } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Context from "effect/Context"
@@ -98,6 +99,16 @@ export interface RunKind<out R = never> {
     end: Conclusion,
     onRemoval: Effect.Effect<void>,
   ) => Effect.Effect<boolean, Fault, R>
+  /**
+   * Notifies people of the outcome, after `finish` and just before the run is closed. Calls `told` for each with why it failed, if it did;
+   * those in `state.notified` were told before a crash.
+   */
+  readonly notify?: (
+    head: RunHead,
+    state: RunState,
+    end: Conclusion,
+    told: (to: string, because: string | undefined) => Effect.Effect<void, LeaseLost>,
+  ) => Effect.Effect<void, Fault, R>
 }
 
 /** A kind with the type of its request. */
@@ -178,7 +189,7 @@ export const runKind = <Request, const W extends readonly Work<unknown>[], P = n
 export const bindKind = <R>(kind: RunKind<R>, services: Context.Context<R>): RunKind => {
   // all of R is provided here
   const given = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, services) as Effect.Effect<A, E>
-  const { systemLimits, ...bound } = kind
+  const { systemLimits, notify, ...bound } = kind
   const { plan, owner, finish, basis, actions } = kind
   const { afterFailure, beforeRetry, reallocate } = actions
   return {
@@ -187,6 +198,7 @@ export const bindKind = <R>(kind: RunKind<R>, services: Context.Context<R>): Run
     plan: (head, isOpen) => given(plan(head, isOpen)),
     owner: (subject) => given(owner(subject)),
     finish: (head, state, end, onRemoval) => given(finish(head, state, end, onRemoval)),
+    ...(notify === undefined ? {} : { notify: (head, state, end, told) => given(notify(head, state, end, told)) }),
     basis: (subject) => (basis === undefined ? Effect.succeed("") : given(basis(subject))),
     actions: {
       dispatch: (step, context) => given(actions.dispatch(step, context)),

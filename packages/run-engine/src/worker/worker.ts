@@ -112,8 +112,14 @@ export const executeRun = (
 
     const close = (conclusion: Conclusion) => Effect.andThen(end(conclusion), Effect.orDie(retryStorage(writer.refresh)))
 
+    const told = (to: string, because: string | undefined) =>
+      writer.write({ type: "Notified", to, ...(because === undefined ? {} : { because }) })
+    const notify = (end: Conclusion) =>
+      Effect.catch(kind.notify?.(head, writer.state(), end, told) ?? Effect.void, (fault) => Effect.logWarning(fault.message))
     const conclude = Effect.fnUntraced(function* (end: Conclusion) {
-      if (!(yield* finish(writer.state(), end))) yield* close(end)
+      if (yield* finish(writer.state(), end)) return
+      yield* notify(end)
+      yield* close(end)
     })
     const untilMinimumTime = Effect.gen(function* () {
       if (kind.isShownAtWork !== true) return
@@ -146,7 +152,7 @@ export const executeRun = (
     })
 
     yield* underLease(work, Effect.ignore(writer.refresh), (end) =>
-      Effect.andThen(Effect.ignoreCause(finish(writer.state(), end)), close(end)),
+      Effect.andThen(Effect.ignoreCause(Effect.andThen(finish(writer.state(), end), notify(end))), close(end)),
     )
     context.signals.notify(head.id)
   }).pipe(

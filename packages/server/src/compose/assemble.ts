@@ -9,6 +9,7 @@ import type {
   ImageServers,
   NameLookup,
   NodePackages,
+  Notifications,
   PackageFolder,
   SecretStore,
   StorageFault,
@@ -44,7 +45,7 @@ export interface Parts<E> {
   readonly guest: GuestLayer | undefined
   readonly content: Layer.Layer<ContentPorts, E>
   readonly library: Layer.Layer<LibraryPorts, E, LibraryNeeds>
-  readonly internet: Layer.Layer<NameLookup | ImageServers>
+  readonly internet: Layer.Layer<NameLookup | ImageServers | Notifications>
   readonly vpn: Layer.Layer<VpnServer>
   readonly packages: Layer.Layer<NodePackages | PackageFolder>
   readonly provider: Layer.Layer<IdentityProvider>

@@ -23,7 +23,7 @@ import { settingsOf } from "./settings.ts"
 import { bindNodePackages } from "./node-packages.ts"
 import { bindProvider } from "./oidc.ts"
 import { bindSubscription, type SubscriptionPorts } from "./subscription.ts"
-import { toolOptions } from "./tools.ts"
+import { networksOf, toolOptions } from "./tools.ts"
 import { T, type AppRuntime } from "./tokens.ts"
 import { bindBuilder } from "./templates.ts"
 import { bindVpn } from "./vpn.ts"
@@ -114,7 +114,7 @@ const runtimeOf = ({ background, owner }: Given) =>
               guest: bindGuest(config, folder.path),
               content,
               library,
-              internet: internetLayer(toolOptions(config)),
+              internet: internetLayer({ ...toolOptions(config), notificationNetworks: networksOf(config.notificationNetworks) }),
               vpn: bindVpn(config),
               packages: bindNodePackages(config),
               provider: bindProvider(config),

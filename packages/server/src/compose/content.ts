@@ -1,10 +1,10 @@
 import { contentLayer } from "@rangewright/adapter-git"
-import { isGitScheme, parseNetwork } from "@rangewright/domain"
+import { isGitScheme } from "@rangewright/domain"
 import type { Archives, BuilderFiles, ContentFault, ContentFetcher } from "@rangewright/ports"
 import type * as Layer from "effect/Layer"
 import type { Config } from "../config/config.ts"
 import { readNamedFile } from "./named-file.ts"
-import { toolOptions } from "./tools.ts"
+import { networksOf, toolOptions } from "./tools.ts"
 
 export type ContentPorts = Archives | BuilderFiles | ContentFetcher
 
@@ -15,7 +15,7 @@ export const bindContent = (config: Config, folder: string): Layer.Layer<Content
   return contentLayer({
     folder,
     schemes: config.sourceSchemes.filter(isGitScheme),
-    networks: config.sourceNetworks.flatMap((text) => parseNetwork(text) ?? []),
+    networks: networksOf(config.sourceNetworks),
     folders: config.sourceFolders,
     git: config.git,
     tools: toolOptions(config),

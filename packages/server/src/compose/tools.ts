@@ -1,4 +1,4 @@
-import { parseNetwork } from "@rangewright/domain"
+import { type AddressNetwork, parseNetwork } from "@rangewright/domain"
 import { memoised, type ToolOptions } from "@rangewright/host-tools"
 import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
@@ -23,6 +23,10 @@ const addressesOf = async (host: string): Promise<readonly string[]> =>
     : [host]
 
 const keptSeconds = 60
+
+/** The networks of a setting. */
+export const networksOf = (texts: readonly string[]): readonly AddressNetwork[] =>
+  texts.flatMap((text) => parseNetwork(text) ?? [])
 
 /** How programs of the service's host run: playbooks, ansible-galaxy, git. */
 export const toolOptions = (config: Config): ToolOptions => ({

@@ -150,8 +150,12 @@ const crossChecks = (config: Config): readonly string[] => {
   }
   for (const scheme of config.sourceSchemes)
     if (!isGitScheme(scheme)) problems.push(`source_schemes: ${scheme} is not one of https, ssh, http, git, file`)
-  for (const network of config.sourceNetworks)
-    if (parseNetwork(network) === undefined) problems.push(`source_networks: ${network} is not a network such as 10.20.0.0/16`)
+  for (const [key, networks] of [
+    ["source_networks", config.sourceNetworks],
+    ["notification_networks", config.notificationNetworks],
+  ] as const)
+    for (const network of networks)
+      if (parseNetwork(network) === undefined) problems.push(`${key}: ${network} is not a network such as 10.20.0.0/16`)
   for (const proxies of config.trustedProxies)
     if (parseProxies(proxies) === undefined)
       problems.push(`trusted_proxies: ${proxies} is not an address or network such as 10.0.5.0/24`)

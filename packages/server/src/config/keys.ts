@@ -362,6 +362,13 @@ export const keys = {
       "Minimum number of seconds for which a deploy shows as DEPLOYING, even if there is nothing to do: clients poll every two seconds and wait until they have seen it.",
     default: 5,
   }),
+  notificationNetworks: list(ranges, "notification_networks", {
+    about:
+      "Private networks with servers that `notify` in a range configuration may name, such as those of a chat server of your own. Public addresses need no entry, unless tool_internet is off. Addresses of this host, the hypervisor, the database and protected_addresses are only allowed by an entry for the single address, or for the loopback.",
+    default: [],
+    shown: "none",
+    example: "10.20.0.0/16",
+  }),
   inactivityShutdown: text(ranges, "inactivity_shutdown_timeout", {
     about: "Shut ranges down after this idle time, such as `4h` or `30m`; `0`: never. A range can set its own.",
     default: "0",

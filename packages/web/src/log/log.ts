@@ -95,6 +95,9 @@ export class Log {
       case "Resumed":
         this.#add("note", seq, at, kindText.resumed)
         return
+      case "Notified":
+        this.#add("note", seq, at, kindText.notified(event.to, event.because))
+        return
       case "CancelRequested":
         this.#add("note", seq, at, kindText.cancelled(event.by))
         return

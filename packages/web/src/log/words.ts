@@ -16,6 +16,8 @@ export const kindText = {
   waiting: (reason: string) => `Waiting: ${reason}`,
   continued: (reason: string) => `Continues: ${reason}`,
   resumed: "The service was restarted; the run continues where it stopped.",
+  notified: (to: string, because: string | undefined) =>
+    because === undefined ? `Notified ${to}.` : `Could not notify ${to}: ${because}.`,
   cancelled: (by: string) => `${by} stopped the run.`,
   ended: (status: keyof typeof ends, message: string) => (message === "" ? ends[status] : `${ends[status]} ${message}`),
 }

@@ -1,5 +1,6 @@
 /** Keys that are well-formed but have no effect, or only half of the intended one. */
 import type { CheckContext } from "./check-context.ts"
+import { notifiedAtMost, readDestination } from "../../notification/destination.ts"
 import { childOf, type Node, type Path } from "./node.ts"
 
 export const optionChecks = (context: CheckContext): void => {
@@ -7,8 +8,13 @@ export const optionChecks = (context: CheckContext): void => {
   const has = (path: Path): boolean => at(root, path) !== undefined
   variables(context, ["global_role_vars"])
   variables(context, ["router", "role_vars"])
-  if ((config.notify?.urls ?? []).length > 0)
-    warning(["notify", "urls"], "no-effect", "this service sends no notifications: nobody is told when a deploy ends")
+  for (const [index, url] of (config.notify?.urls ?? []).entries()) {
+    const destination = readDestination(url)
+    const because = index >= notifiedAtMost ? `only the first ${notifiedAtMost} URLs are notified` : undefined
+    if (because !== undefined) warning(["notify", "urls", index], "no-effect", because)
+    else if (destination.state === "unusable")
+      warning(["notify", "urls", index], "no-effect", `${destination.because}: nobody is notified`, destination.allowed)
+  }
 
   for (const index of config.machines.keys()) {
     const machine: Path = ["ludus", index]

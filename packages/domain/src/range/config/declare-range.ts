@@ -32,7 +32,12 @@ export const declareRange = (server: RangeDefaults) => {
     target_node: optional(text(), "Node of the cluster for machines that name none."),
   })
   const notify = object(
-    { urls: required(list(secret), "Addresses to tell when a deploy ends; kept, but this service sends nothing to them.") },
+    {
+      urls: required(
+        list(secret),
+        "URLs to notify when a deploy ends, at most 10: http and https URLs get a POST with JSON; the URLs of other services have the form of Shoutrrr, such as `discord://token@webhookid`.",
+      ),
+    },
     { open: true },
   )
   const own = object(
@@ -54,7 +59,7 @@ export const declareRange = (server: RangeDefaults) => {
     network: optional(network, "The firewall between VLANs, the VPN and the outside; without it, all traffic is allowed."),
     defaults: optional(defaults, "Settings for all machines of the range."),
     global_role_vars: optional(any, "Variables of all roles on all machines and the router, as an object."),
-    notify: optional(notify, "Who is to be notified when a deploy ends; kept, but this service notifies nobody."),
+    notify: optional(notify, "Who is notified when a deploy ends."),
     ludus_extensions: optional(extensions, "Data of other tools; kept as it is. Only `rangewright` in it is interpreted."),
   })
 }
