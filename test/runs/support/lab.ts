@@ -35,6 +35,7 @@ import {
   HypervisorAccess,
   HypervisorNetwork,
   Machines,
+  Notifications,
   Ranges,
   RunJournal,
   StepDurations,
@@ -91,7 +92,8 @@ export const makeLab = (
   const hypervisor: Layer.Layer<HypervisorPorts> = memoryHypervisorLayer(world)
   const store = makeMemoryStore()
   const storage: Layer.Layer<StoragePorts, StorageFault> = memoryStorageLayer(store)
-  return { store, storage, world, hypervisor, clock: makeVirtualClock(), planner, config: "", settings: labSettings }
+  const internet = makeMemoryNames()
+  return { store, storage, world, hypervisor, internet, clock: makeVirtualClock(), planner, config: "", settings: labSettings }
 }
 export type Lab = ReturnType<typeof makeLab>
 
@@ -112,7 +114,7 @@ export const makeCompany = (): Lab => {
 
 type HypervisorPorts = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork
 type StoragePorts = AccessRecords | Machines | Ranges | RunJournal | StepDurations | Users
-type Ports = HypervisorPorts | StoragePorts
+type Ports = HypervisorPorts | StoragePorts | Notifications
 type PlannerNeeds = Ports | Settings
 const keys = [
   AccessRecords,
@@ -121,6 +123,7 @@ const keys = [
   HypervisorAccess,
   HypervisorNetwork,
   Machines,
+  Notifications,
   Ranges,
   RunJournal,
   StepDurations,
@@ -172,13 +175,12 @@ export const boot = (
   kinds: readonly RunKind<RunJournal>[] = [],
 ) => {
   const ports = Layer.effectContext(Effect.map(Effect.context<Ports>(), (context) => guardedPorts(gate, keys, context))).pipe(
-    Layer.provide(Layer.mergeAll(lab.storage, lab.hypervisor)),
+    Layer.provide(Layer.mergeAll(lab.storage, lab.hypervisor, memoryNamesLayer(lab.internet))),
   )
   const base = Layer.mergeAll(
     ports,
     Layer.succeed(Settings, lab.settings),
     plainSecrets,
-    memoryNamesLayer(makeMemoryNames()),
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )
