@@ -99,12 +99,13 @@ const submit = async (options: InternetOptions, mail: NotificationMail, signal: 
   }
 }
 
-const asUndelivered = (cause: unknown): Undelivered =>
-  cause instanceof Undelivered
-    ? cause
-    : cause instanceof Unasked
-      ? new Undelivered(cause.message, cause.mayPass)
-      : new Undelivered("its server closed the connection", true)
+const asUndelivered = (cause: unknown): Undelivered => {
+  if (cause instanceof Undelivered) return cause
+  if (!(cause instanceof Unasked)) return new Undelivered("its server closed the connection", true)
+  const { message, reason } = cause
+  const hint = reason === "address" ? ". The operator can allow networks for notifications (notification_networks)" : ""
+  return new Undelivered(`${message}${hint}`, reason === "may-pass")
+}
 
 /** Sends each part that was not sent yet. */
 const sendWith = (options: InternetOptions, notification: Notification): Effect.Effect<string | undefined> => {
@@ -124,11 +125,12 @@ const sendWith = (options: InternetOptions, notification: Notification): Effect.
       parts.shift()
     }
   })
-  const repeated = (left: readonly number[]): Effect.Effect<void, Undelivered> =>
-    Effect.catch(attempt, (failure) => {
-      const [pause, ...rest] = left
-      return pause === undefined || !failure.mayPass ? Effect.fail(failure) : Effect.andThen(Effect.sleep(pause), repeated(rest))
-    })
+  const repeated = ([pause, ...rest]: readonly number[]): Effect.Effect<void, Undelivered> =>
+    attempt.pipe(
+      Effect.catch((failure) =>
+        pause === undefined || !failure.mayPass ? Effect.fail(failure) : Effect.andThen(Effect.sleep(pause), repeated(rest)),
+      ),
+    )
   return repeated(pauses.map((part) => part * late)).pipe(
     Effect.as(undefined),
     Effect.catch(({ message }) => Effect.succeed(message)),

@@ -7,12 +7,12 @@ import type { Duplex } from "node:stream"
 import { dialOf, type InternetOptions, usable } from "./options.ts"
 import { resolve } from "./resolve.ts"
 
-/** Why a server is not asked, and whether that may pass. */
+/** Why a server is not asked: its address may not be connected to, the request makes no sense, or something that may pass. */
 export class Unasked extends Error {
-  readonly mayPass: boolean
-  constructor(because: string, mayPass = false) {
+  readonly reason: "address" | "request" | "may-pass"
+  constructor(because: string, reason: Unasked["reason"] = "request") {
     super(because)
-    this.mayPass = mayPass
+    this.reason = reason
   }
 }
 
@@ -22,16 +22,21 @@ const addressOf = async (options: InternetOptions, hostname: string): Promise<st
   if (literal === undefined) {
     if (!isDnsName(hostname)) throw new Unasked(`${hostname} is not the name of a public host`)
     return Effect.runPromise(resolve(options, hostname)).catch((error: NameFault) => {
-      throw new Unasked(error.message, error.facts.reason === "timeout" || error.facts.reason === "unavailable")
+      const { reason } = error.facts
+      throw new Unasked(
+        error.message,
+        reason === "not-public" ? "address" : reason === "timeout" || reason === "unavailable" ? "may-pass" : "request",
+      )
     })
   }
   const [address] = await usable([literal], options)
-  if (address === undefined) throw new Unasked(`${hostname} is not a public IPv4 address that can be reached from here`)
+  if (address === undefined)
+    throw new Unasked(`${hostname} is not a public IPv4 address that can be reached from here`, "address")
   return address
 }
 
 const unreachable = (error: NodeJS.ErrnoException): never => {
-  throw new Unasked(`its server cannot be reached (${error.code ?? error.message})`, true)
+  throw new Unasked(`its server cannot be reached (${error.code ?? error.message})`, "may-pass")
 }
 
 /** A connection to the checked address of a host. */

@@ -136,6 +136,13 @@ describe("what is not connected to", () => {
     expect(dialled).toEqual([])
   })
 
+  it("and what the operator can do about it", async () => {
+    const { send } = await openWeb(taken)
+    expect(await send("http://inside.example/")).toBe(
+      "Cannot resolve inside.example: none of its addresses is public. The operator can allow networks for notifications (notification_networks)",
+    )
+  })
+
   it("anything without the internet, except the operator's networks", async () => {
     const { send, dialled } = await openWeb(taken, { internet: false, networks: networks("10.0.0.0/8") })
     expect(await send("http://hooks.example/")).toBe("the service may not use the internet (tool_internet)")

@@ -115,7 +115,9 @@ export const executeRun = (
     const told = (to: string, because: string | undefined) =>
       writer.write({ type: "Notified", to, ...(because === undefined ? {} : { because }) })
     const notify = (end: Conclusion) =>
-      Effect.catch(kind.notify?.(head, writer.state(), end, told) ?? Effect.void, (fault) => Effect.logWarning(fault.message))
+      (kind.notify?.(head, writer.state(), end, told) ?? Effect.void).pipe(
+        Effect.catch((fault) => Effect.logWarning(fault.message)),
+      )
     const conclude = Effect.fnUntraced(function* (end: Conclusion) {
       if (yield* finish(writer.state(), end)) return
       yield* notify(end)
