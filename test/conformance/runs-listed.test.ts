@@ -63,7 +63,8 @@ describe("the list of runs", () => {
     const ids = [await addRun(1), await addRun(2, { kind: "testing-start" }), await addRun(3), await addRun(3)].toReversed()
     const first = await ask("limit=2&kind=power&RangeID=R1")
     expect(first.ids).toEqual(ids.slice(0, 2))
-    await addRun(9)
+    // the clock may have been set back
+    await addRun(0)
     const second = await ask(first.next ?? "")
     expect(second).toEqual({ status: 200, ids: [ids[3]], next: undefined })
   })
@@ -79,23 +80,25 @@ describe("the list of runs", () => {
 
   it("has no runs that only others may see, on any page", async () => {
     const foreign = await addRun(1, { subject: rangeSubject("R2" as RangeId), by: idOf.admin })
-    for (let n = 0; n < 600; n++)
-      await addRun(5, { subject: { type: "source", id: `s${n}` }, by: idOf.admin, kind: "source-fetch" })
+    const addSource = (n: number) => addRun(5, { subject: { type: "source", id: `s${n}` }, by: idOf.admin, kind: "source-fetch" })
+    await addSource(0)
+    const afterSources = (await ask("limit=1", "admin")).next ?? ""
+    for (let n = 1; n < 600; n++) await addSource(n)
     const own = await addRun(2, { subject: { type: "source", id: "mine" }, kind: "source-fetch" })
     expect((await ask("limit=1")).ids).toEqual([own])
     expect(await ask((await ask("limit=1")).next ?? "")).toEqual({ status: 200, ids: [service.runId], next: undefined })
-    expect((await ask(`cursor=${Date.UTC(2027, 0, 1, 0, 1)}-zzzzzzzzzzzzzzz`)).ids).toEqual([service.runId])
-    expect((await ask(`cursor=${Date.UTC(2027, 0, 1, 0, 1)}-zzzzzzzzzzzzzzz`, "admin")).ids[0]).toBe(foreign)
+    expect((await ask(afterSources)).ids).toEqual([service.runId])
+    expect((await ask(afterSources, "admin")).ids[0]).toBe(foreign)
     expect(await ask("", "stranger")).toMatchObject({ status: 200, ids: [], next: undefined })
     expect((await ask("rangeID=R1", "stranger")).status).toBe(403)
   })
 
   it.each([
     "cursor=x",
-    "cursor=1-short",
-    "cursor=99999999999999999999-aaaaaaaaaaaaaaa",
-    `cursor=1-${"a".repeat(4000)}`,
-    "cursor=-1-aaaaaaaaaaaaaaa",
+    // of an older version
+    "cursor=1767225600000-aaaaaaaaaaaaaaa",
+    "cursor=99999999999999999999",
+    "cursor=-1",
     "status=finished",
     "status=success,x",
     "since=yesterday",

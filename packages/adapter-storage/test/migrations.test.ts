@@ -221,7 +221,7 @@ it("keeps the content of rebuilt tables, and that it is deleted with its range",
 
 const goesOnWithTheRun = Effect.gen(function* () {
   const journal = yield* RunJournal
-  const record = { ...run, status: "running", endedAt: undefined, lastSeq: 1, cancelRequested: false }
+  const record = { ...run, status: "running", endedAt: undefined, lastSeq: 1, cancelRequested: false, ordinal: 1 }
   expect(yield* journal.active(run.subject)).toEqual(record)
   expect(yield* journal.unfinished).toEqual([record])
   expect((yield* journal.list({ subject: run.subject, limit: 9 })).map(({ status }) => status)).toEqual(["failure", "running"])
@@ -249,6 +249,54 @@ it.skipIf(process.env["RANGEWRIGHT_TEST_POSTGRES"] === undefined)(
       for (const statement of [range, ...runningRun("false")]) await orm.em.getConnection().execute(statement)
       await orm.close()
       await Effect.runPromise(Effect.provide(goesOnWithTheRun, storageLayer({ databaseUrl: database.url })))
+    } finally {
+      await database.drop()
+    }
+  },
+)
+
+/** Runs of the version before runs had ordinals, as [id, start]. */
+const datedRun = (id: string, start: number, no: string): string =>
+  `insert into runs (id, kind, subject, by_user, options, started_at, status, ended_at, last_seq, cancel_requested, generation)
+    values ('${id}', 'source-fetch', 'source:s', 'alice', 'null', ${start}, 'success', 0, 0, ${no}, 1)`
+const withoutOrdinals = sqliteMigrations.findIndex(({ name }) => name === "0049-run-ordinals")
+const sortsOldRuns = Effect.gen(function* () {
+  const journal = yield* RunJournal
+  const source = { type: "source", id: "s" } as const
+  yield* journal.open({ ...run, id: "runnew000000000" as RunId, subject: source, startedAt: new Date(1) }, undefined)
+  expect((yield* journal.list({ subject: source, limit: 9 })).map(({ id, ordinal }) => [id, ordinal])).toEqual([
+    ["runnew000000000", 4],
+    ["run000000000001", 3],
+    ["run000000000003", 2],
+    ["run000000000002", 1],
+  ])
+})
+
+it("numbers the runs of an older version by their start, and new ones after them", async () => {
+  const file = join(await temporaryFolder(), "data.db")
+  await onVersion(file, sqliteMigrations.slice(0, withoutOrdinals), Effect.void)
+  write(file, [datedRun("run000000000001", 9, "0"), datedRun("run000000000002", 2, "0"), datedRun("run000000000003", 2, "0")])
+  await onFile(file, sortsOldRuns)
+})
+
+it.skipIf(process.env["RANGEWRIGHT_TEST_POSTGRES"] === undefined)(
+  "numbers such runs on PostgreSQL too, and those that instances of an older version open beside newer ones (needs RANGEWRIGHT_TEST_POSTGRES)",
+  async () => {
+    const database = await createDatabase(process.env["RANGEWRIGHT_TEST_POSTGRES"] ?? "")
+    try {
+      const orm = await postgresOrm(database.url, postgresMigrations.slice(0, withoutOrdinals))
+      await orm.migrator.up()
+      for (const [id, start] of [
+        ["run000000000002", 2],
+        ["run000000000003", 2],
+      ] as const)
+        await orm.em.getConnection().execute(datedRun(id, start, "false"))
+      const on = <A, E>(program: Effect.Effect<A, E, RunJournal>) =>
+        Effect.runPromise(Effect.provide(program, storageLayer({ databaseUrl: database.url }), { local: true }))
+      await on(Effect.asVoid(RunJournal.use((journal) => journal.list({ limit: 1 }))))
+      await orm.em.getConnection().execute(datedRun("run000000000001", 1, "false"))
+      await orm.close()
+      await on(sortsOldRuns)
     } finally {
       await database.drop()
     }

@@ -8,6 +8,12 @@ import { onFile, temporaryFolder } from "./support.ts"
 it.each([
   ["the unfinished runs", selectUnfinished, "runs_busy_subject_unique"],
   ["the runs that ended lately", countEnded, "runs_ended_index"],
+  ["the runs since a time", "select * from runs where started_at >= ? order by ordinal + 0 desc limit 51", "runs_started_index"],
+  [
+    "the newest run of a range",
+    "select * from runs where subject = 'range:LAB' order by ordinal desc limit 1",
+    "runs_subject_index",
+  ],
 ])("finding %s does not read all runs", async (_what, sql, index) => {
   const file = join(await temporaryFolder(), "data.db")
   await onFile(

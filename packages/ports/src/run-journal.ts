@@ -29,10 +29,9 @@ export interface RunRecord extends RunHead {
   readonly cancelRequested: boolean
   /** For a run of a range: the run of the installation, or cancelled run of the range, that must end before this one begins. */
   readonly blockedBy: RunId | undefined
+  /** Its number in the order in which the runs of the store were opened, whatever their clocks said: the newest has the highest. */
+  readonly ordinal: number
 }
-
-/** Position of a run among all: by start time, then by id. */
-export type RunPlace = Pick<RunRecord, "startedAt" | "id">
 
 /** Selects runs; all given members must match. */
 export interface RunFilter {
@@ -44,8 +43,8 @@ export interface RunFilter {
   readonly by?: UserId
   /** Started at this time or later. */
   readonly since?: Date
-  /** Before this position; a run with this position need not exist any more. */
-  readonly before?: RunPlace
+  /** Opened before the run with this ordinal, which need not exist any more. */
+  readonly before?: number
   readonly limit: number
 }
 

@@ -29,7 +29,15 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         const { range } = yield* aliceWithLab
         const journal = yield* RunJournal
         yield* journal.open({ ...run, startedAt: later(7) }, "DEPLOYING")
-        const record = { ...run, startedAt: later(7), status: "running", endedAt: undefined, lastSeq: 0, cancelRequested: false }
+        const record = {
+          ...run,
+          startedAt: later(7),
+          status: "running",
+          endedAt: undefined,
+          lastSeq: 0,
+          cancelRequested: false,
+          ordinal: 1,
+        }
         expect(yield* journal.find(run.id)).toEqual(record)
         expect(yield* journal.active(rangeSubject(lab))).toEqual(record)
         expect(yield* journal.unfinished).toEqual([record])
@@ -101,6 +109,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
           endedAt: undefined,
           lastSeq: 0,
           cancelRequested: false,
+          ordinal: 1,
         })
         const refused = yield* Effect.flip(journal.open(fetchRun("again"), undefined))
         expect(refused).toBeInstanceOf(SubjectTaken)
@@ -138,6 +147,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
           lastSeq: 0,
           cancelRequested: false,
           blockedBy: migration.id,
+          ordinal: 4,
         })
         expect(yield* (yield* Ranges).find(rangeId("OTHER"))).toMatchObject({ state: "DEPLOYING" })
         expect(
@@ -367,6 +377,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
           endedAt: later(2),
           lastSeq: 2,
           cancelRequested: false,
+          ordinal: 1,
         })
         expect((yield* journal.read(run.id, 1)).map((entry) => entry.event)).toEqual([ended("failure")])
         expect(yield* (yield* Ranges).find(lab)).toMatchObject({ state: "ERROR" })
@@ -488,13 +499,12 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         }
         const [first, second] = yield* journal.list({ limit: 2 })
         expect([first?.id, second?.id]).toEqual([runId("c"), runId("b")])
-        yield* journal.open(deployRun("d", { startedAt: later(2) }), undefined)
-        expect((yield* journal.list({ limit: 2, before: second! })).map(({ id }) => id)).toEqual([runId("a")])
+        const { ordinal } = yield* journal.open(deployRun("d", { startedAt: later(2) }), undefined)
+        const before = second!.ordinal
+        expect((yield* journal.list({ limit: 2, before })).map(({ id }) => id)).toEqual([runId("a")])
         expect(yield* journal.prune(0)).toBe(3)
-        expect(yield* journal.list({ limit: 2, before: second! })).toEqual([])
-        expect((yield* journal.list({ limit: 2, before: { startedAt: later(2), id: runId("e") } })).map(({ id }) => id)).toEqual([
-          runId("d"),
-        ])
+        expect(yield* journal.list({ limit: 2, before })).toEqual([])
+        expect((yield* journal.list({ limit: 2, before: ordinal + 1 })).map(({ id }) => id)).toEqual([runId("d")])
       }),
     )
 
@@ -517,9 +527,38 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(yield* journal.prune(1)).toBe(3)
         expect(yield* journal.prune(1)).toBe(0)
         const left = yield* journal.list({ limit: 10 })
-        expect(left.map((r) => r.id)).toEqual([runId("now"), runId("r4"), runId("r2"), runId("s2")])
+        expect(left.map((r) => r.id)).toEqual([runId("now"), runId("s2"), runId("r4"), runId("r2")])
         expect(yield* journal.read(runId("r1"), 0)).toEqual([])
         expect(yield* journal.read(runId("r4"), 0)).toHaveLength(2)
+      }),
+    )
+
+    it(
+      "takes the run that opened last for the newest, also when the clock was set back before it",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        for (const [id, second] of [
+          ["a", 900],
+          ["b", 901],
+          ["c", 1],
+          ["d", 1],
+        ] as const) {
+          yield* journal.open(deployRun(id, { startedAt: later(second) }), undefined)
+          yield* journal.close(runId(id), 0, ended("success"), undefined, later(second))
+        }
+        yield* journal.open(fetchRun("e", { startedAt: later(0) }), undefined)
+        yield* journal.open(deployRun("now", { startedAt: later(2) }), undefined)
+        const ids = (filter: Parameters<typeof journal.list>[0]) =>
+          Effect.map(journal.list(filter), (runs) => runs.map(({ id }) => id))
+        expect(yield* ids({ limit: 9 })).toEqual(["now", "e", "d", "c", "b", "a"].map(runId))
+        expect(yield* ids({ subject: rangeSubject(lab), limit: 1 })).toEqual([runId("now")])
+        expect(yield* ids({ limit: 9, since: later(2) })).toEqual(["now", "b", "a"].map(runId))
+        expect((yield* journal.unfinished).map(({ id }) => id)).toEqual(["now", "e"].map(runId))
+        const page = yield* journal.list({ limit: 3 })
+        expect(yield* ids({ limit: 2, before: page[2]!.ordinal })).toEqual(["c", "b"].map(runId))
+        expect(yield* journal.prune(1)).toBe(3)
+        expect(yield* ids({ limit: 9 })).toEqual(["now", "e", "d"].map(runId))
       }),
     )
 

@@ -13,7 +13,7 @@ import {
   storedRunEvent,
   subjectKey,
 } from "@rangewright/domain"
-import { LeaseLost, type RunFilter, RunJournal, type RunPlace, type RunRecord, SubjectTaken } from "@rangewright/ports"
+import { LeaseLost, type RunFilter, RunJournal, type RunRecord, SubjectTaken } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -25,8 +25,7 @@ import { type MemoryStore, type StoredRun, writeRange } from "./memory-store.ts"
 /** A copy of JSON as a database would return it. */
 const asStored = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
 
-const newestFirst = (a: RunPlace, b: RunPlace): number =>
-  b.startedAt.getTime() - a.startedAt.getTime() || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1)
+const newestFirst = (a: RunRecord, b: RunRecord): number => b.ordinal - a.ordinal
 
 const isAsked = (filter: RunFilter, run: RunRecord): boolean => {
   const { subject, ranges, types, kinds, statuses, by, since, before } = filter
@@ -39,7 +38,7 @@ const isAsked = (filter: RunFilter, run: RunRecord): boolean => {
     (statuses === undefined || statuses.includes(run.status)) &&
     (by === undefined || run.by === by) &&
     (since === undefined || run.startedAt >= since) &&
-    (before === undefined || newestFirst(before, run) < 0)
+    (before === undefined || run.ordinal < before)
   )
 }
 
@@ -101,6 +100,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
           lastSeq: 0,
           cancelRequested: false,
           blockedBy,
+          ordinal: (records()[0]?.ordinal ?? 0) + 1,
         }
         store.runs.set(head.id, { record, entries: [], yielded: false, generation: 0, lease: undefined })
         if (rangeId !== undefined && text !== undefined) store.deployedConfigs.set(rangeId, text)

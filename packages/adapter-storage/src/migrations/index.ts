@@ -42,6 +42,7 @@ import { m0045GroupNotices } from "./m0045-group-notices.ts"
 import { m0046RangeThumbnails } from "./m0046-range-thumbnails.ts"
 import { m0047EndedRuns } from "./m0047-ended-runs.ts"
 import { m0048StepDurations } from "./m0048-step-durations.ts"
+import { m0049RunOrdinals } from "./m0049-run-ordinals.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -90,6 +91,7 @@ const changes: readonly SchemaChange[] = [
   m0046RangeThumbnails,
   m0047EndedRuns,
   m0048StepDurations,
+  m0049RunOrdinals,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

@@ -69,11 +69,13 @@ export const runs = table(
     leaseUntil: optional(count),
     /** May refer to a deleted run. */
     blockedBy: named("behind", optional(runId)),
+    /** Never 0: PostgreSQL numbers the runs that an older version opens with it. */
+    ordinal: declared(unique("runs_ordinal_unique", whole), { default: 0 }),
   },
   {
     indexes: [
       { name: "runs_range_index", properties: ["rangeId"] },
-      { name: "runs_subject_index", properties: ["subject", "startedAt"] },
+      { name: "runs_subject_index", properties: ["subject", "ordinal"] },
       { name: "runs_started_index", properties: ["startedAt"] },
       { name: "runs_ended_index", properties: ["endedAt"] },
     ],

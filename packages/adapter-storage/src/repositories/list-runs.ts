@@ -1,6 +1,7 @@
 import { subjectKey } from "@rangewright/domain"
 import type { RunFilter, RunRecord, StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { sql } from "kysely"
 import type { Database } from "../engine/database.ts"
 import { toRun } from "../records/run.ts"
 
@@ -20,19 +21,14 @@ export const listRuns = (database: Database["Service"], filter: RunFilter): Effe
       if (statuses !== undefined) runs = runs.where("status", "in", statuses)
       if (by !== undefined) runs = runs.where("by_user", "=", by)
       if (since !== undefined) runs = runs.where("started_at", ">=", since.getTime())
-      if (before !== undefined)
-        runs = runs.where((where) =>
-          where.or([
-            where("started_at", "<", before.startedAt.getTime()),
-            where.and([where("started_at", "=", before.startedAt.getTime()), where("id", "<", before.id)]),
-          ]),
-        )
-      return runs.orderBy("started_at", "desc").orderBy("id", "desc").limit(limit).execute()
+      if (before !== undefined) runs = runs.where("ordinal", "<", before)
+      // sorting by a sum lets SQLite search by time: it would rather read all runs in the order of their ordinals
+      const newestFirst = since === undefined ? sql.ref("ordinal") : sql`ordinal + 0`
+      return runs.orderBy(newestFirst, "desc").limit(limit).execute()
     })
     const readable = yield* database.readable(rows, toRun)
     const last = rows.at(-1)
     if (last === undefined || rows.length < limit || readable.length === rows.length) return readable
-    const place = { startedAt: new Date(last.started_at), id: last.id }
-    return [...readable, ...(yield* listRuns(database, { ...filter, before: place, limit: limit - readable.length }))]
+    return [...readable, ...(yield* listRuns(database, { ...filter, before: last.ordinal, limit: limit - readable.length }))]
   })
 }

@@ -6,7 +6,7 @@ import type { Transaction } from "../engine/transaction.ts"
 export const pruneRuns = (tx: Transaction, keep: number) =>
   Effect.gen(function* () {
     const old = yield* tx(async (db) => {
-      const age = sql<number>`row_number() over (partition by subject, kind order by started_at desc, id desc)`.as("age")
+      const age = sql<number>`row_number() over (partition by subject, kind order by ordinal desc)`.as("age")
       const finished = db.selectFrom("runs").select(["id", age]).where("busy_subject", "is", null).as("finished")
       return db.selectFrom(finished).select("id").where("age", ">", keep).execute()
     })

@@ -10,6 +10,7 @@ import {
 import { JournalUnreadable, LeaseLost, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { sql } from "kysely"
 import { Database } from "../engine/database.ts"
 import type { Transaction } from "../engine/transaction.ts"
 import { journalEntries, toRun } from "../records/run.ts"
@@ -117,6 +118,8 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
                   lease_owner: null,
                   lease_until: null,
                   behind: over?.id ?? before ?? null,
+                  // two runs are never opened at the same time
+                  ordinal: sql<number>`(select coalesce(max(ordinal), 0) + 1 from runs)`,
                 })
                 .returningAll()
                 .executeTakeFirstOrThrow(),

@@ -14,7 +14,7 @@ export interface Declaration {
   readonly nullable?: true
   readonly primary?: true
   readonly autoincrement?: boolean
-  readonly default?: string | boolean
+  readonly default?: string | boolean | number
   readonly unique?: string
   /** False for a reference without an index of its own, when the key of its table begins with it. */
   readonly index?: string | false

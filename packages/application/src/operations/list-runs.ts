@@ -5,7 +5,6 @@ import { longRead } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
 import { followableRuns } from "../run/followable-runs.ts"
 import { CommaListText, literalsIn, TimeText, WholeNumberText } from "../wire/parameters.ts"
-import { runCursor, RunCursorText } from "../wire/run-cursor.ts"
 import { RunSummary, runSummary } from "../wire/run.ts"
 
 const usual = 50
@@ -27,7 +26,7 @@ export const listRuns = operation({
     kind: Schema.optionalKey(CommaListText),
     by: Schema.optionalKey(Schema.String),
     since: Schema.optionalKey(TimeText),
-    cursor: Schema.optionalKey(RunCursorText),
+    cursor: Schema.optionalKey(WholeNumberText),
     limit: Schema.optionalKey(WholeNumberText),
   },
   output: { type: "marked-json", schema: Schema.Array(RunSummary) },
@@ -47,7 +46,7 @@ export const listRuns = operation({
         ...(kinds && { kinds }),
         ...(by !== undefined && { by: by as UserId }),
         ...(since && { since }),
-        ...(before && { before }),
+        ...(before !== undefined && { before }),
       }
       // one more run shows whether there is a next page
       const runs = yield* longRead(followableRuns({ ...filter, limit: limit + 1 }, user, range))
@@ -55,7 +54,7 @@ export const listRuns = operation({
       const last = shown.at(-1)
       return {
         json: shown.map(runSummary),
-        next: runs.length > limit && last !== undefined ? { cursor: runCursor(last) } : undefined,
+        next: runs.length > limit && last !== undefined ? { cursor: String(last.ordinal) } : undefined,
       }
     }),
 })

@@ -6,8 +6,7 @@ import { followable } from "./find-run.ts"
 /** Runs of sources and blueprints per read. */
 const batch = 500
 
-const newestFirst = (a: RunRecord, b: RunRecord): number =>
-  b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1)
+const newestFirst = (a: RunRecord, b: RunRecord): number => b.ordinal - a.ordinal
 
 /** Runs of subjects other than ranges that the user may follow: at least `limit`, unless there are no more. */
 const othersOf = Effect.fnUntraced(function* (filter: RunFilter, user: User) {
@@ -15,9 +14,10 @@ const othersOf = Effect.fnUntraced(function* (filter: RunFilter, user: User) {
   const found: RunRecord[] = []
   let { before } = filter
   for (;;) {
-    const runs = yield* journal.list({ ...filter, types: ["source", "blueprint"], limit: batch, ...(before && { before }) })
+    const page = before === undefined ? {} : { before }
+    const runs = yield* journal.list({ ...filter, types: ["source", "blueprint"], limit: batch, ...page })
     found.push(...(yield* followable(runs, user)))
-    before = runs.at(-1)
+    before = runs.at(-1)?.ordinal
     if (runs.length < batch || found.length >= filter.limit) return found
   }
 })
