@@ -74,6 +74,10 @@ export class AuditTrail extends Context.Service<
     readonly begin: Effect.Effect<void, StorageFault>
     /** Newest first. */
     readonly list: (limit: number, filter?: AuditFilter) => Effect.Effect<readonly KeptAuditEntry[], StorageFault>
-    readonly prune: (before: Date) => Effect.Effect<number, StorageFault>
+    /**
+     * Keeps the entries of the days (in UTC) on which it was written last, this many; returns how many entries were deleted. Days without
+     * entries do not count: so a clock that is far ahead for a while takes the place of one day, and deletes nothing else.
+     */
+    readonly prune: (days: number) => Effect.Effect<number, StorageFault>
   }
 >()("rangewright/AuditTrail") {}

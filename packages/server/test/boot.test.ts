@@ -165,8 +165,8 @@ describe("the composition", () => {
     const { plainUrl } = await start()
     const database = new DatabaseSync(join(data, "rangewright.db"))
     const add = database.prepare(
-      `insert into runs (id, kind, subject, by_user, options, started_at, status, ended_at, last_seq, cancel_requested, generation)
-       values (?, ?, 'installation:', 'ROOT', 'damaged', ?, 'failure', ?, 0, 0, 0)`,
+      `insert into runs (id, kind, subject, by_user, options, started_at, status, ended_at, last_seq, cancel_requested, generation, ordinal)
+       values (?, ?, 'installation:', 'ROOT', 'damaged', ?, 'failure', ?, 0, 0, 0, (select coalesce(max(ordinal), 0) + 1 from runs))`,
     )
     const [now, hour] = [Date.now(), 3_600_000]
     // the service, in this process, may be in the middle of a write of its own

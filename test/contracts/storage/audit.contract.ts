@@ -80,13 +80,56 @@ export const auditContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "prunes older entries and returns their number",
+      "filters by the time of each entry, also when the clock was set back between them",
       Effect.gen(function* () {
         const audit = yield* AuditTrail
-        for (const second of [0, 1, 2, 3]) yield* audit.record(entry(second))
-        expect(yield* audit.prune(later(2))).toBe(2)
-        expect(yield* audit.prune(later(2))).toBe(0)
-        expect((yield* audit.list(10)).map((recorded) => recorded.at)).toEqual([later(3), later(2)])
+        for (const second of [10, 20, 30, 15, 25]) yield* audit.record(entry(second))
+        const found = (filter: AuditFilter, limit = 10) =>
+          Effect.map(audit.list(limit, filter), (entries) => entries.map(({ requestId }) => Number(requestId.split(" ")[1])))
+        expect(yield* found({ since: later(20) })).toEqual([25, 30, 20])
+        expect(yield* found({ until: later(20) })).toEqual([15, 10])
+        expect(yield* found({ since: later(15), until: later(25) })).toEqual([15, 20])
+        expect(yield* found({ since: later(15), until: later(25) }, 1)).toEqual([15])
+        expect(yield* found({ since: later(25), until: later(15) })).toEqual([])
+        expect(yield* found({ since: later(31) })).toEqual([])
+      }),
+    )
+
+    const atDays = Effect.fnUntraced(function* (days: readonly number[]) {
+      const audit = yield* AuditTrail
+      for (const day of days) yield* audit.record(entry(day * 86_400))
+    })
+    const daysLeft = Effect.gen(function* () {
+      const audit = yield* AuditTrail
+      return (yield* audit.list(100)).map(({ at }) => (at.getTime() - later(0).getTime()) / 86_400_000)
+    })
+
+    it(
+      "keeps the days on which it was written last, and returns how many entries went",
+      Effect.gen(function* () {
+        const audit = yield* AuditTrail
+        expect(yield* audit.prune(1)).toBe(0)
+        yield* atDays([0, 0.1, 1, 1.1, 2, 3])
+        expect(yield* audit.prune(4)).toBe(0)
+        expect(yield* audit.prune(2)).toBe(4)
+        expect(yield* audit.prune(2)).toBe(0)
+        expect(yield* daysLeft).toEqual([3, 2])
+      }),
+    )
+
+    it(
+      "loses nothing by a clock that is far ahead for a while, or far behind",
+      Effect.gen(function* () {
+        const audit = yield* AuditTrail
+        yield* atDays([0, 1, 2, 30_000])
+        expect(yield* audit.prune(4)).toBe(0)
+        yield* atDays([3, -10_000])
+        expect(yield* audit.prune(4)).toBe(2)
+        expect(yield* daysLeft).toEqual([-10_000, 3, 30_000, 2])
+        // both are a day like any other
+        yield* atDays([3.1, 4, 5])
+        expect(yield* audit.prune(4)).toBe(2)
+        expect(yield* daysLeft).toEqual([5, 4, 3.1, -10_000, 3])
       }),
     )
   })

@@ -24,9 +24,11 @@ export const auditLayer = (store: MemoryStore): Layer.Layer<AuditTrail> =>
     begin: writesTo(store).change(() => undefined),
     list: (limit, filter = {}) =>
       Effect.sync(() => store.audit.toReversed().filter(isMeant(filter)).slice(0, limit).map(withoutKey)),
-    prune: (before) =>
+    prune: (days) =>
       Effect.sync(() => {
-        const kept = store.audit.filter((entry) => entry.at >= before)
+        const dayOf = ({ at }: KeptAuditEntry) => Math.floor(at.getTime() / 86_400_000)
+        const last = new Set([...new Set(store.audit.toReversed().map(dayOf))].slice(0, days))
+        const kept = store.audit.filter((entry) => last.has(dayOf(entry)))
         return store.audit.splice(0, store.audit.length, ...kept).length - kept.length
       }),
   })

@@ -1,29 +1,35 @@
 import { type AuditFilter, AuditTrail } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { ExpressionBuilder } from "kysely"
+import { type ExpressionBuilder, type RawBuilder, sql } from "kysely"
 import { writeEntry } from "../engine/audited.ts"
 import { Database } from "../engine/database.ts"
 import { toAuditEntry } from "../records/audit-entry.ts"
 import { every } from "../schema/table.ts"
 import type { Tables } from "../schema/tables.ts"
+import { pruneAudit } from "./prune-audit.ts"
 
 /**
- * The first entry at or after a time, or the last before it. Entries are written in order of time, so ids can stand for times and one index
- * serves all filters.
+ * The entries of these times. Most are written in the order of their times: so every index serves, between the ids of the first and the
+ * last of them. Those in between have other times where the clock was set back. The sums make SQLite search for these two ids by time, and
+ * for the entries by id.
  */
-const edge = (eb: ExpressionBuilder<Tables, "audit_entries">, which: ">=" | "<", at: Date) =>
-  eb
-    .selectFrom("audit_entries as edge")
-    .select("edge.id")
-    .where("edge.at", which, at.getTime())
-    .orderBy("edge.at", which === "<" ? "desc" : "asc")
-    .orderBy("edge.id", which === "<" ? "desc" : "asc")
-    .limit(1)
+const within = ({ since, until }: AuditFilter) => {
+  if (since === undefined && until === undefined) return []
+  const inTime = (at: RawBuilder<number>) =>
+    sql<boolean>`${at} >= ${since?.getTime() ?? Number.MIN_SAFE_INTEGER} and ${at} < ${until?.getTime() ?? Number.MAX_SAFE_INTEGER}`
+  const edge = (which: "min" | "max") =>
+    sql<number>`(select ${sql.raw(which)}(edge.id + 0) from audit_entries as edge where ${inTime(sql`edge.at`)})`
+  return [
+    inTime(sql`(audit_entries.at + 0)`),
+    ...(since === undefined ? [] : [sql<boolean>`audit_entries.id >= ${edge("min")}`]),
+    ...(until === undefined ? [] : [sql<boolean>`audit_entries.id <= ${edge("max")}`]),
+  ]
+}
 
 /** The given parts of the filter, as conditions. */
 const meant =
-  ({ before, user, operation, rangeId, outcome, remote, since, until }: AuditFilter) =>
+  ({ before, user, operation, rangeId, outcome, remote, ...times }: AuditFilter) =>
   (eb: ExpressionBuilder<Tables, "audit_entries">) =>
     eb.and([
       ...(before === undefined ? [] : [eb("id", "<", before)]),
@@ -32,8 +38,7 @@ const meant =
       ...(rangeId === undefined ? [] : [eb("range_id", "=", rangeId)]),
       ...(outcome === undefined ? [] : [eb("outcome", "=", outcome)]),
       ...(remote === undefined ? [] : [eb("remote", "=", remote)]),
-      ...(since === undefined ? [] : [eb("id", ">=", edge(eb, ">=", since))]),
-      ...(until === undefined ? [] : [eb("id", "<=", edge(eb, "<", until))]),
+      ...within(times),
     ])
 
 const recording = "write to the audit trail"
@@ -57,13 +62,7 @@ export const auditLayer: Layer.Layer<AuditTrail, never, Database> = Layer.effect
             .execute()
             .then(every(toAuditEntry)),
         ),
-      prune: (before) =>
-        database.write("prune the audit trail", (tx) =>
-          Effect.map(
-            tx((db) => db.deleteFrom("audit_entries").where("at", "<", before.getTime()).executeTakeFirst()),
-            ({ numDeletedRows }) => Number(numDeletedRows),
-          ),
-        ),
+      prune: (days) => pruneAudit(database, days),
     }
   }),
 )

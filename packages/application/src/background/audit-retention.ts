@@ -1,5 +1,4 @@
 import { AuditTrail } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -11,7 +10,7 @@ export const auditRetentionLayer = (days: number) =>
     Effect.gen(function* () {
       const trail = yield* AuditTrail
       const prune = Effect.gen(function* () {
-        const gone = yield* trail.prune(new Date((yield* Clock.currentTimeMillis) - days * day))
+        const gone = yield* trail.prune(days)
         if (gone > 0) yield* Effect.logInfo("old entries of the audit trail were pruned", { entries: gone })
       })
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(prune, { log: "Warn" }), Effect.sleep(day))))

@@ -608,7 +608,8 @@ export const keys = {
     default: "/opt/ludus",
   }),
   auditDays: wholeNumber(1, 36_500)(keeping, "audit_days", {
-    about: "Days for which entries of the audit trail are kept.",
+    about:
+      "Days for which entries of the audit trail are kept. Days without entries do not count, so that a wrong clock deletes nothing.",
     default: 365,
   }),
   logLevel: oneOf(["debug", "info", "warn", "error"])(keeping, "log_level", {
