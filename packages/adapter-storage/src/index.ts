@@ -14,5 +14,5 @@ export {
   sealingKey,
 } from "./maintenance/sealing-key.ts"
 export { storageHealth } from "./maintenance/health.ts"
-export { fillFrom, releaseRuns, requireEmpty, snapshotsInUse } from "./maintenance/restore.ts"
+export { fillFrom, installationRunIn, releaseRuns, requireEmpty, snapshotsInUse } from "./maintenance/restore.ts"
 export { storageLayer, type StorageOptions } from "./storage-layer.ts"

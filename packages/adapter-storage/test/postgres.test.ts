@@ -1,5 +1,5 @@
 import type { RangeId, RunId, UserId, Vmid } from "@rangewright/domain"
-import { AuditTrail, Machines, Ranges, RunJournal, SharedSlots } from "@rangewright/ports"
+import { AuditTrail, Machines, Ranges, RunJournal, SharedSlots, Users } from "@rangewright/ports"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as Context from "effect/Context"
@@ -15,7 +15,7 @@ import type { Transaction } from "../src/engine/transaction.ts"
 import { postgresLayer, postgresOrm } from "../src/engine/postgres.ts"
 import { backupTo, fillFrom, holdName, storageHealth, storageLayer } from "../src/index.ts"
 import { tablesInOrder } from "../src/maintenance/rows.ts"
-import { aliceWithLab, createDatabase, newRange, onFile, temporaryFolder } from "./support.ts"
+import { aliceWithLab, createDatabase, newRange, newUser, onFile, temporaryFolder } from "./support.ts"
 
 const server = process.env["RANGEWRIGHT_TEST_POSTGRES"]
 const lab = "LAB" as RangeId
@@ -210,6 +210,45 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
       expect(yield* machines.stages(lab)).toEqual(new Map())
     })
     await Effect.runPromise(Effect.provide(program, storageLayer({ databaseUrl: url })))
+    await drop()
+  })
+
+  it("is not filled from a backup when a user was created meanwhile, or when an older version wrote it", async () => {
+    const { url, drop } = await createDatabase(server ?? "")
+    const copy = join(await temporaryFolder(), "copy.db")
+    await onFile(copy, Effect.void)
+    const program = Effect.gen(function* () {
+      const database = yield* Database
+      const users = yield* Users
+      const holds = yield* Deferred.make<void>()
+      const waiting = database.read("look who waits", async (db) => {
+        const ours = sql`database = (select oid from pg_database where datname = current_database())`
+        const { rows } = await sql<{ count: string }>`select count(*) from pg_locks where not granted and ${ours}`.execute(db)
+        return Number(rows[0]?.count)
+      })
+      // serialized writes take turns: the user's comes first, then that of the restore
+      const held = yield* Effect.forkChild(
+        database.serializedWrite("hold the turn", () =>
+          Deferred.succeed(holds, undefined).pipe(Effect.andThen(Effect.repeat(waiting, { until: (count) => count > 1 }))),
+        ),
+      )
+      yield* Deferred.await(holds)
+      const made = yield* Effect.forkChild(users.create(newUser("alice")))
+      yield* Effect.repeat(waiting, { until: (count) => count > 0 })
+      const filled = yield* Effect.flip(fillFrom(copy, Effect.void))
+      yield* Fiber.join(held)
+      yield* Fiber.join(made)
+      expect([filled.message, (yield* users.list).map(({ id }) => id)]).toEqual([
+        expect.stringContaining("it contains data"),
+        ["alice"],
+      ])
+      yield* database.read("make it older", (db) =>
+        sql`delete from schema_migrations where name = '0049-run-ordinals'`.execute(db),
+      )
+    })
+    await Effect.runPromise(Effect.provide(program, storageLayer({ databaseUrl: url }), { local: true }))
+    const older = Effect.flip(Layer.build(storageLayer({ databaseUrl: url }, "fill")))
+    expect((await Effect.runPromise(Effect.scoped(older))).message).toContain("it contains data of an older version")
     await drop()
   })
 

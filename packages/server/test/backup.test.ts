@@ -157,6 +157,39 @@ describe("a backup", () => {
     expect(existsSync(copy())).toBe(false)
   })
 
+  test("restore and begin-anew set the database of an older version aside as it is, unless it is in the middle of a migration", async () => {
+    await used()
+    expect(await backup()).toMatchObject({ status: 0 })
+    const file = folder.path(databaseName)
+    const onDatabase = (sql: string) => {
+      const older = new DatabaseSync(file)
+      older.exec(sql)
+      older.close()
+    }
+    const olderVersion = "drop table step_durations; delete from schema_migrations where name = '0048-step-durations'"
+    const migrating = (busy: string) =>
+      `insert into runs (id, kind, subject, busy_subject, by_user, options, started_at, status, last_seq, cancel_requested, generation, ordinal)
+        values ('migration000000', 'migrate-sdn', 'installation:this', ${busy}, 'ROOT', 'null', 0, 'running', 0, 0, 0, 1000)`
+    onDatabase(`${olderVersion}; ${migrating("'installation:this'")}`)
+    const replace = () => folder.command(["restore", copy(), "--replace"]).ended
+    expect(await replace()).toMatchObject({
+      status: 1,
+      output: expect.stringContaining("run migration000000 (migrate-sdn) is changing"),
+    })
+    onDatabase("delete from runs where id = 'migration000000'")
+    const before = readFileSync(file)
+    const aside = () => readdirSync(folder.data).filter((name) => name.startsWith("set-aside-"))
+    expect(await replace()).toMatchObject({ status: 0 })
+    const [first = ""] = aside()
+    expect(readFileSync(folder.path(`${first}/${databaseName}`)).equals(before)).toBe(true)
+    onDatabase(olderVersion)
+    const again = readFileSync(file)
+    const begun = await folder.command(["begin-anew"]).ended
+    expect(begun).toMatchObject({ status: 0, output: expect.stringMatching(/could not be recorded .* is not up to date/u) })
+    const second = aside().find((name) => name !== first) ?? ""
+    expect(readFileSync(folder.path(`${second}/${databaseName}`)).equals(again)).toBe(true)
+  }, 120_000)
+
   test("killed after any change of a folder, it leaves no file or a complete one, and cleans up the next time", async () => {
     const site = await used()
     for (const change of await folder.momentsOf(["backup", copy()])) {

@@ -35,8 +35,11 @@ export const refuseNewer = (applied: readonly string[], list: MigrationList, wha
     })
 }
 
-/** What to do with a database of an older version: migrate it or refuse it. */
-export type OlderData = "upgrade" | "refuse"
+/** What to do with a database of an older version: migrate it, refuse it, or refuse it unless it is empty. */
+export type OlderData = "upgrade" | "refuse" | "fill"
+
+const notUpToDate = "it is not up to date: start the service, which updates it, or use the version that wrote it"
+const notEmpty = "it contains data of an older version: use an empty database, or empty this one with the server's own tools"
 
 const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string, older: OlderData): Promise<void> => {
   const applied = await orm.migrator.getExecuted()
@@ -46,12 +49,8 @@ const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string, olde
     what,
   )
   if (applied.length === list.length) return
-  if (older === "refuse")
-    throw new StorageFault({
-      doing: `open ${what}`,
-      because: "it is not up to date: start the service, which updates it, or use the version that wrote it",
-      older: true,
-    })
+  if (older === "refuse" || (older === "fill" && applied.length > 0))
+    throw new StorageFault({ doing: `open ${what}`, because: older === "refuse" ? notUpToDate : notEmpty, older: true })
   await orm.migrator.up()
 }
 

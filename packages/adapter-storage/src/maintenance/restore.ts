@@ -1,9 +1,11 @@
-import { Conflict } from "@rangewright/domain"
+import { DatabaseSync } from "node:sqlite"
+import { Conflict, installation, subjectKey } from "@rangewright/domain"
 import type { StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { sql } from "kysely"
+import { type Kysely, sql } from "kysely"
 import { Database } from "../engine/database.ts"
 import { storageFault } from "../engine/storage-fault.ts"
+import type { Tables } from "../schema/tables.ts"
 import { copyRows, tablesInOrder } from "./rows.ts"
 
 /** Releases the runs of a restored database from their former workers: the next worker to claim one continues it. */
@@ -34,16 +36,39 @@ export const snapshotsInUse: Effect.Effect<ReadonlySet<string>, StorageFault, Da
   }),
 )
 
+/**
+ * The run that is changing the whole installation, in the SQLite file of any version; undefined if there is none, or the file cannot be
+ * read. Changes nothing.
+ */
+export const installationRunIn = (file: string): { readonly id: string; readonly kind: string } | undefined => {
+  try {
+    const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+    try {
+      const run = database.prepare("select id, kind from runs where busy_subject = ?").get(subjectKey(installation))
+      return run && { id: String(run["id"]), kind: String(run["kind"]) }
+    } finally {
+      database.close()
+    }
+  } catch {
+    return undefined
+  }
+}
+
 /** Fails when a server's database is in use: existing data is never replaced. */
+const refuseUsed = (user: unknown): Effect.Effect<void, Conflict> =>
+  user === undefined
+    ? Effect.void
+    : Effect.fail(
+        new Conflict({
+          what: "Cannot restore into the database of database_url: it contains data",
+          hint: "Use an empty database, or empty this one with the server's own tools.",
+        }),
+      )
+const anyUser = (db: Kysely<Tables>) => db.selectFrom("users").select("id").limit(1).executeTakeFirst()
+
+/** Fails early when a server's database is in use; `fillFrom` looks again. */
 export const requireEmpty: Effect.Effect<void, Conflict | StorageFault, Database> = Database.use((database) =>
-  Effect.gen(function* () {
-    const user = yield* database.read("look for users", (db) => db.selectFrom("users").select("id").limit(1).executeTakeFirst())
-    if (user !== undefined)
-      return yield* new Conflict({
-        what: "Cannot restore into the database of database_url: it contains data",
-        hint: "Use an empty database, or empty this one with the server's own tools.",
-      })
-  }),
+  Effect.flatMap(database.read("look for users", anyUser), refuseUsed),
 )
 
 /** Sets the audit trail's next number: inserting rows with explicit ids does not advance the server's sequence. */
@@ -60,7 +85,6 @@ export const fillFrom = <E>(
   Effect.gen(function* () {
     const doing = "restore into the database of database_url"
     const database = yield* Database
-    yield* requireEmpty
     // loaded on demand: a service on PostgreSQL otherwise never loads it
     const { sqliteLayer } = yield* Effect.tryPromise({
       try: () => import("../engine/sqlite.ts"),
@@ -73,6 +97,8 @@ export const fillFrom = <E>(
       const tables = tablesInOrder(file)
       yield* database.serializedWrite(doing, (tx) =>
         Effect.gen(function* () {
+          // users are created by serialized writes, so none is meanwhile
+          yield* refuseUsed(yield* tx(anyUser))
           yield* tx((to) => copyRows(from, to, tables))
           yield* tx((to) => raiseCount.execute(to))
           yield* last

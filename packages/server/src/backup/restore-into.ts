@@ -117,7 +117,7 @@ const decide = async (config: Config, data: string, fresh: string): Promise<stri
     decideForBuilt(data)
     aside ??= putInPlace(data)
   })
-  await withStore(config, fillFrom(rows, place))
+  await withStore(config, fillFrom(rows, place), { fill: true })
   return aside
 }
 
@@ -138,7 +138,7 @@ export const restoreInto = async (
   const head = kind === "archive" ? await readHead(source) : undefined
   const keys = await Effect.runPromise(keysHere(config, filesIn(data), options, head))
   if (head !== undefined) await Effect.runPromise(keyOfBackup(source, head, keys))
-  if (config.databaseUrl !== undefined) await withStore(config, requireEmpty)
+  if (config.databaseUrl !== undefined) await withStore(config, requireEmpty, { fill: true })
   try {
     const fresh = await unpack(source, head, data)
     const { now, before, rootKey } = await Effect.runPromise(prepareDatabase(source, fresh, keys, head))

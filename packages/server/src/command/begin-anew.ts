@@ -23,7 +23,8 @@ const record = async (config: Config): Promise<string> => {
   const file = databaseFile(config)
   if (file !== undefined && !existsSync(file)) return ""
   const begin = AuditTrail.use((trail) => trail.begin)
-  return withStore(config, recorded("begin-anew", begin)).then(
+  // a database of an older version is set aside as it is, for that version
+  return withStore(config, recorded("begin-anew", begin), { look: true }).then(
     () => "",
     (cause: unknown) =>
       ` It could not be recorded in the audit trail: ${cause instanceof Error ? cause.message : String(cause)}.`,

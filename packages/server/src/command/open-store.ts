@@ -15,12 +15,12 @@ export const databaseFile = (config: Config): string | undefined =>
 
 /**
  * Runs an effect on the configured database, which a service may be using at the same time; fails with the fault's message. `make`: create
- * the database if it does not exist. `look`: refuse a database of an older version instead of migrating it.
+ * the database if it does not exist. `look`: refuse a database of an older version instead of migrating it; `fill`: unless it is empty.
  */
 export const withStore = async <A>(
   config: Config,
   effect: Effect.Effect<A, Fault, Exclude<Storage, LegacyData>>,
-  { make = false, look = false } = {},
+  { make = false, look = false, fill = false } = {},
 ): Promise<A> => {
   const file = databaseFile(config)
   if (file !== undefined && !make && !existsSync(file))
@@ -28,6 +28,6 @@ export const withStore = async <A>(
       `Cannot open the database: ${file} does not exist. Set data (RANGEWRIGHT_DATA) to the service's data folder.`,
     )
   const place = file === undefined ? { databaseUrl: config.databaseUrl ?? "" } : { file }
-  const storage = storageLayer(place, look ? "refuse" : "upgrade")
+  const storage = storageLayer(place, look ? "refuse" : fill ? "fill" : "upgrade")
   return Effect.runPromise(effect.pipe(Effect.provide(Layer.provideMerge(databaseClockLayer, storage))))
 }

@@ -1,6 +1,5 @@
-import { Conflict, type Fault, installation } from "@rangewright/domain"
-import { RunJournal } from "@rangewright/ports"
-import * as Effect from "effect/Effect"
+import { installationRunIn } from "@rangewright/adapter-storage"
+import { Conflict, type Fault } from "@rangewright/domain"
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { failed } from "../backup/failed.ts"
@@ -10,19 +9,17 @@ import { type RestoreDone, restoreInto } from "../backup/restore-into.ts"
 import { filesIn, type HeldFolder, holdFolder, isUsed, rootKeyFile } from "../compose/data-folder.ts"
 import type { Config } from "../config/config.ts"
 import type { Arguments } from "./arguments.ts"
-import { withStore } from "./open-store.ts"
 import { configOf } from "./serve.ts"
 
 /** A backup knows nothing of a migration in progress: its machines would be left half-way, and its record of the bridges lost. */
-const requireNoMigration = Effect.gen(function* () {
-  const journal = yield* RunJournal
-  const run = yield* journal.active(installation)
+const requireNoMigration = (file: string): void => {
+  const run = installationRunIn(file)
   if (run === undefined) return
-  return yield* new Conflict({
+  throw new Conflict({
     what: `Cannot restore a backup: run ${run.id} (${run.kind}) is changing the whole installation`,
     hint: `Start the service and wait until the run ends (GET /runs/${run.id}).`,
   })
-})
+}
 
 /** The contents of a database grant rights, so an unmarked copy must be confirmed. */
 const requireMarked = (source: string, { unmarkedDatabase }: Arguments): void => {
@@ -34,7 +31,7 @@ const requireMarked = (source: string, { unmarkedDatabase }: Arguments): void =>
 }
 
 /** Refuses to replace existing data without --replace, or a database in the middle of a migration; an unreadable one may be replaced. */
-const requireFree = async (config: Config, { path }: HeldFolder, replace: boolean): Promise<void> => {
+const requireFree = (config: Config, { path }: HeldFolder, replace: boolean): void => {
   const { database } = filesIn(path)
   if (!isUsed(path) && !existsSync(database)) return
   if (!replace)
@@ -42,10 +39,8 @@ const requireFree = async (config: Config, { path }: HeldFolder, replace: boolea
       what: `Cannot restore into the data folder ${path}: it is in use`,
       hint: "Choose an empty one (data, RANGEWRIGHT_DATA), or repeat with --replace, which sets aside the content of this one.",
     }) satisfies Fault
-  if (config.databaseUrl !== undefined || !existsSync(database)) return
-  await withStore(config, requireNoMigration).catch((cause: unknown) => {
-    if (cause instanceof Conflict) throw cause
-  })
+  // set aside as it is: opening the store would migrate the database of an older version
+  if (config.databaseUrl === undefined) requireNoMigration(database)
 }
 
 const linesOf = (done: RestoreDone, data: string, source: string): readonly string[] => {
@@ -87,7 +82,7 @@ export const restore = async (args: Arguments): Promise<number> => {
   }
   const folder = holdFolder(config.data, `restore ${source}`)
   try {
-    await requireFree(config, folder, args.replace)
+    requireFree(config, folder, args.replace)
     const done = await restoreInto(config, folder, source, {
       secretKey: args.secretKey === undefined ? undefined : resolve(args.secretKey),
       keyPassphrase: args.keyPassphrase,
