@@ -159,6 +159,19 @@ describe("what something needs", () => {
     })
   })
 
+  test("is in a role's list of requirements, the only form that Ansible's tool takes there", () => {
+    const list =
+      "- src: acme.a\n  version: 1.10\n- acme.b,2.0\n- {src: 'https://git.example/c.git', scm: git, name: c}\n- [acme.d]\n"
+    expect(readNeeds("role", (path) => (path === "meta/requirements.yml" ? list : undefined))).toEqual({
+      roles: [
+        { src: "acme.a", version: "1.10" },
+        { name: "acme.b,2.0" },
+        { name: "c", src: "https://git.example/c.git", scm: "git" },
+      ],
+      collections: [],
+    })
+  })
+
   test("is in a collection's manifest, else in its galaxy.yml", () => {
     const manifest = JSON.stringify({
       collection_info: { namespace: "acme", name: "x", dependencies: { "acme.a": "*", "acme.b": ">=1.0" } },

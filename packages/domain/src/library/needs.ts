@@ -1,6 +1,7 @@
 /** Reads the declared dependencies of roles and collections. */
 import * as Result from "effect/Result"
 import type { MapNode, Node } from "../range/config/node.ts"
+import { readYaml } from "../range/config/read-yaml.ts"
 import type { RoleRequirement } from "../source/content.ts"
 import { present, readManifest, textField } from "../source/manifest.ts"
 import { readRequirements } from "../source/requirements.ts"
@@ -21,7 +22,7 @@ export const needsFiles: Readonly<Record<ArtifactKind, ReadonlyArray<string>>> =
 export const readNeeds = (kind: ArtifactKind, textOf: (path: string) => string | undefined): Dependencies => {
   const texts = (paths: ReadonlyArray<string>) => paths.flatMap((path) => textOf(path) ?? [])
   if (kind === "role") {
-    const listed = texts(roleRequirementsFiles).map((text) => readRequirements(text).requirements)
+    const listed = texts(roleRequirementsFiles).map(inRoleRequirements)
     return {
       roles: [...texts(roleMetadataFiles).flatMap(rolesInMetadata), ...listed.flatMap(({ roles }) => roles)],
       collections: listed.flatMap(({ collections }) => collections),
@@ -45,6 +46,14 @@ const rolesInMetadata = (text: string): ReadonlyArray<RoleRequirement> => {
   const read = readManifest(text)
   const list = Result.isSuccess(read) ? read.success.entries.get("dependencies")?.value : undefined
   return list?.kind === "list" ? list.items.flatMap((item) => dependency(item) ?? []) : []
+}
+
+/** The requirements file of a role: a list of roles, as Ansible's tool takes it, or lists by kind, as in a blueprint's. */
+const inRoleRequirements = (text: string): Dependencies => {
+  const read = readYaml(text, [])
+  return Result.isSuccess(read) && read.success.kind === "list"
+    ? { roles: read.success.items.flatMap((item) => dependency(item) ?? []), collections: [] }
+    : readRequirements(text).requirements
 }
 
 const dependency = (node: Node): RoleRequirement | undefined => {
