@@ -127,6 +127,27 @@ describe("a dependency with a version", () => {
     expect(said(brought)).toEqual(["role acme.a installed 1.0.0", "role acme.b failed", "role acme.base installed 1.0.0"])
   })
 
+  test("on a role of a collection is met by the collection", () => {
+    const offered = place({
+      "role acme.web": { "1.0.0": needing([{ name: "acme.util.base" }]) },
+      "collection acme.util": { "1.0.0": needing() },
+    })
+    const request = needing([{ name: "acme.web" }])
+    expect(said(bring(request, offered))).toEqual(["role acme.web installed 1.0.0", "collection acme.util installed 1.0.0"])
+    const ofHost = new Map([["acme.util", "1.0.0"]])
+    expect(said(bring(request, offered, nothing, { ofHost }))).toEqual(["role acme.web installed 1.0.0"])
+    const own = { roles: new Map([["acme.util.base", undefined]]), collections: new Map() }
+    expect(said(bring(request, offered, own))).toEqual(["role acme.web installed 1.0.0"])
+    const gone = bring(request, place({ "role acme.web": { "1.0.0": needing([{ name: "acme.util.base" }]) } }))
+    expect(reasons(gone)[0]).toBe("it needs the collection acme.util, which is not available: it is not published")
+  })
+
+  test("is met by a collection from a branch, whose version nobody knows", () => {
+    const offered = place({ "collection acme.app": { "1.0.0": needing([], [{ name: "acme.util", version: ">=1.0.0,<3.0.0" }]) } })
+    const have = { roles: new Map(), collections: new Map([["acme.util", "main"]]) }
+    expect(said(bring(needing([], [{ name: "acme.app" }]), offered, have))).toEqual(["collection acme.app installed 1.0.0"])
+  })
+
   test("is met by collections that come with the host's tools", () => {
     const offered = place({ "collection acme.app": { "1.0.0": needing([], [{ name: "acme.util", version: ">=1.0.0" }]) } })
     const brought = bring(needing([], [{ name: "acme.app" }]), offered, nothing, { ofHost: new Map([["acme.util", "1.2.0"]]) })

@@ -1,6 +1,6 @@
 /** Resolves a request for roles and collections: what is fetched, what is installed, and the outcome of each item. */
 import { type InstallOutcome, outcomeOf, shortReason } from "./install-outcome.ts"
-import { type Dependencies, fitsPin, isNeighbour, type WantedArtifact, wantedIn } from "./requirement.ts"
+import { type Dependencies, fitsPin, isNeighbour, providerOf, type WantedArtifact, wantedIn } from "./requirement.ts"
 import { type InstalledVersions, type InstalledState, installedStateOf } from "./installed-state.ts"
 
 /** Maximum number of items that one request may install, and maximum depth of their dependencies. */
@@ -105,7 +105,12 @@ export const resolveDependencies = <A extends Fetched>(
     slot.state = { is: "brought", thing, needs }
     states.set(thing, slot.state)
     if (!slots.has(keyOfThing(thing))) slots.set(keyOfThing(thing), slot)
-    queue.push(...wantedIn(thing.needs).map((wanted) => ({ wanted, needs })))
+    queue.push(
+      ...wantedIn(thing.needs).map((wanted) => ({
+        wanted: installed.roles.has(wanted.asked) ? wanted : providerOf(wanted),
+        needs,
+      })),
+    )
   }
   /** Uses an item that came with others, if it fits, instead of fetching it. */
   const fetch = (slot: Slot<A>): void => {

@@ -1,8 +1,10 @@
 /** Interprets a requirement: its name in the library, its origin, its versions. */
+import { parentCollection } from "../catalog/needs.ts"
 import type { CollectionRequirement, RoleRequirement } from "../source/content.ts"
 import { guessCollection } from "../source/names.ts"
 import { compareVersions, parseVersion, satisfiesPin } from "../source/version.ts"
 import { withoutTrailing } from "../text.ts"
+import { collectionSegments } from "./artifact.ts"
 
 /** Roles and collections that are requested, or that something depends on. */
 export interface Dependencies {
@@ -97,16 +99,27 @@ export const wantedIn = ({ roles, collections }: Dependencies): ReadonlyArray<Wa
 export const isNeighbour = ({ type, asked, origin }: WantedArtifact): boolean =>
   type === "role" && origin.from === "name" && !asked.includes(".")
 
+/** What provides a dependency: for a role of a collection, `<namespace>.<collection>.<role>`, that collection. */
+export const providerOf = (wanted: WantedArtifact): WantedArtifact => {
+  const { type, origin, pin } = wanted
+  const name = type === "role" && origin.from === "name" ? parentCollection(origin.name) : undefined
+  if (name === undefined || collectionSegments(name) === undefined) return wanted
+  return { type: "collection", asked: name, name, origin: { from: "name", name }, pin }
+}
+
+const comparison = /^[<>!]/u
+
 /**
  * Whether a version satisfies a pin, which may be several conditions separated by commas; `*` and no pin match everything. An unknown
- * version matches too.
+ * version matches too, and a branch or commit, which does not tell its version, matches every comparison.
  */
 export const fitsPin = (version: string | undefined, pin: string | undefined): boolean => {
   if (version === undefined || pin === undefined || version === pin) return true
+  const isKnown = parseVersion(version) !== undefined
   return pin
     .split(",")
     .map((part) => part.trim())
-    .every((part) => part === "" || part === "*" || satisfiesPin(version, part))
+    .every((part) => part === "" || part === "*" || (!isKnown && comparison.test(part)) || satisfiesPin(version, part))
 }
 
 /** The best matching version: the highest release, else the highest pre-release, else the last text that is not a version. */
