@@ -9,7 +9,8 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { type AddressInfo, createServer } from "node:net"
+import { once } from "node:events"
+import { type AddressInfo, connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -130,6 +131,38 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     expect(await ask("2.0.0")).toMatchObject([{ version: "2.0.0", outcome: "installed" }])
     expect(await ask(undefined, true)).toMatchObject([{ version: "2.0.0", outcome: "installed" }])
     expect(await listed()).toMatchObject([{ name: "acme.util", version: "2.0.0" }])
+  })
+
+  test("a collection that names another Galaxy server comes from there, without the token, and from nowhere else", async () => {
+    const hub = await galaxyServer("http://hub.example")
+    onTestFinished(() => hub.close())
+    const { run, install, server } = await makeWorld({
+      token: Redacted.make("t0k3n"),
+      tools: {
+        resolve: (host) => Promise.resolve(host === "hub.example" ? ["9.9.9.9"] : []),
+        dial: async (address, port) => {
+          const socket =
+            address === "9.9.9.9" ? connect(Number(new URL(hub.url).port), "127.0.0.1") : connect({ host: address, port })
+          await once(socket, "connect")
+          return socket
+        },
+      },
+    })
+    server.publish(aRelease("collection", "acme.util", "9.0.0"))
+    hub.publish(aRelease("collection", "acme.util", "1.0.0"))
+    const ask = (source: string) => run(install({ collections: [{ name: "acme.util", source }], force: true }))
+    expect(await ask("http://hub.example/")).toMatchObject([{ version: "1.0.0", outcome: "installed" }])
+    expect(hub.requests.filter(({ authorization }) => authorization !== undefined)).toEqual([])
+    // the operator's server stands in for the public one
+    for (const source of [`${server.url}/`, "https://galaxy.ansible.com"])
+      expect(await ask(source)).toMatchObject([{ version: "9.0.0", outcome: "installed" }])
+    expect(await ask(hub.url)).toMatchObject([
+      { outcome: "failed", because: expect.stringMatching(/may not be reached from here/u) },
+    ])
+    for (const source of ["https://me:secret@hub.example/", "https://hub.example/?a"])
+      expect(await ask(source)).toEqual([
+        { type: "collection", name: "acme.util", outcome: "failed", because: "its source is not a plain URL of a Galaxy server" },
+      ])
   })
 
   test("the token is sent to its server, and to no other", async () => {

@@ -1,4 +1,4 @@
-import { collectionSegments, roleReceiptFile, type WantedArtifact } from "@rangewright/domain"
+import { collectionSegments, roleReceiptFile, type WantedArtifact, withoutTrailing } from "@rangewright/domain"
 import type { InstallerFault } from "@rangewright/ports"
 import { endProcessesBelow, makeTurns, openToolHost } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
@@ -56,9 +56,17 @@ const fetchRoles = (bench: Workbench, scratch: string, wanted: readonly WantedAr
     return readMessages(lines)
   })
 
+/** The server that a requirement names; none when it is the configured one, which has the token. */
+const sourceOf = ({ settings }: Workbench, { origin }: WantedArtifact) => {
+  const plain = (url: string) => withoutTrailing(URL.parse(url)?.href ?? url, "/")
+  return origin.from !== "name" || origin.server === undefined || plain(origin.server) === plain(settings.server)
+    ? {}
+    : { source: origin.server }
+}
+
 const fetchCollections = (bench: Workbench, scratch: string, wanted: readonly WantedArtifact[], output: Output) =>
   Effect.gen(function* () {
-    const collections = wanted.map((one) => ({ name: publishedName(one), ...versionOf(one) }))
+    const collections = wanted.map((one) => ({ name: publishedName(one), ...versionOf(one), ...sourceOf(bench, one) }))
     const file = yield* writeRequirements(scratch, { collections })
     const flags = ["-p", kindFolders(scratch, scope).collections]
     const { lines } = yield* runTool(bench, { doing, args: ["collection", "install", "-r", file, ...flags], scratch, output })

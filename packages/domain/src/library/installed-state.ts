@@ -45,9 +45,14 @@ export const noSuchVersion = (versions: ReadonlyArray<string>, pin: string | und
 /** Versions, conditions, branches and tags; nothing that a program takes for an option. */
 const pinForm = /^[A-Za-z0-9<>=!*~^][A-Za-z0-9<>=!*~^._+,@/ -]{0,255}$/u
 
+/** The URL of a Galaxy server; no credentials, which would show up in lists and logs. */
+const serverForm = /^https?:\/\/[^\s@?#]+$/u
+
 /** Why a requirement is malformed; undefined if it is not. */
 export const requirementProblem = ({ type, name, origin, pin }: WantedArtifact): string | undefined => {
   if (pin !== undefined && !pinForm.test(pin)) return "that is not a valid version"
+  if (origin.from === "name" && origin.server !== undefined && !serverForm.test(origin.server))
+    return "its source is not a plain URL of a Galaxy server"
   const isNamed =
     (origin.from !== "name" || isArtifactName(type, origin.name)) && (name === undefined || isArtifactName(type, name))
   return isNamed ? undefined : `that is not a valid ${type} name`

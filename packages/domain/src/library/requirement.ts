@@ -19,9 +19,9 @@ export interface WantedArtifact {
   readonly asked: string
   /** The name of its folder; undefined if only the content determines it. */
   readonly name: string | undefined
-  /** A published name, or the URL that it comes from. */
+  /** A published name, or the URL that it comes from. `server`: the Galaxy server that publishes it, if it is not the operator's. */
   readonly origin:
-    | { readonly from: "name"; readonly name: string }
+    | { readonly from: "name"; readonly name: string; readonly server?: string }
     | { readonly from: "url"; readonly url: string }
     /** `folder`: its folder in the repository; absent: the root. */
     | { readonly from: "git"; readonly url: string; readonly folder?: string }
@@ -72,6 +72,9 @@ const inRepository = (
   return { url, folder: nonEmpty(folder), ref: nonEmpty(refs.join(",")) }
 }
 
+/** The operator's Galaxy server stands in for this one, which many requirements name although it is the default. */
+const publicServer = /^https?:\/\/(?:old-)?galaxy\.ansible\.com(?:[:/]|$)/iu
+
 /** Parses the requirement of a collection. The name is a URL if the type is `git`, or if it looks like one. */
 export const wantedCollection = ({ name = "", version, source, type }: CollectionRequirement): WantedArtifact => {
   const place = type === "git" && source !== undefined && isRequirementUrl(source) ? source : name
@@ -79,7 +82,10 @@ export const wantedCollection = ({ name = "", version, source, type }: Collectio
   const named = place.startsWith("git+") ? place.slice("git+".length) : place
   const from = git || (isRequirementUrl(named) && !isArchive(named)) ? "git" : isRequirementUrl(named) ? "url" : "name"
   const said = { type: "collection", asked: name, name: guessCollection(named) } as const
-  if (from === "name") return { ...said, origin: { from, name: named }, pin: nonEmpty(version) }
+  if (from === "name") {
+    const server = source !== undefined && isRequirementUrl(source) && !publicServer.test(source) ? { server: source } : {}
+    return { ...said, origin: { from, name: named, ...server }, pin: nonEmpty(version) }
+  }
   if (from === "url") return { ...said, origin: { from, url: named }, pin: nonEmpty(version) }
   const { url, folder, ref } = inRepository(named)
   const origin = { from, url, ...(folder === undefined ? {} : { folder }) } as const

@@ -47,8 +47,11 @@ export interface GalaxyServer {
   readonly close: () => Promise<void>
 }
 
-/** Answers the requests of `ansible-galaxy` as a Galaxy server does: roles with version 1 of its API, collections with version 3. */
-export const galaxyServer = async (): Promise<GalaxyServer> => {
+/**
+ * Answers the requests of `ansible-galaxy` as a Galaxy server does: roles with version 1 of its API, collections with version 3. `shown`:
+ * the URL that it is reached by, instead of its own.
+ */
+export const galaxyServer = async (shown?: string): Promise<GalaxyServer> => {
   const releases: TestRelease[] = []
   const requests: { line: string; authorization: string | undefined }[] = []
   let hanging: RegExp | undefined
@@ -123,9 +126,10 @@ export const galaxyServer = async (): Promise<GalaxyServer> => {
   })
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  base = shown ?? url
   return {
-    url: base,
+    url,
     publish: (release) => void releases.push(release),
     requests,
     hang: (path) => {
