@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import fc from "fast-check"
 import { execFileSync } from "node:child_process"
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { describe, expect, test } from "vitest"
@@ -115,6 +115,19 @@ describe("archives", () => {
         expect(kept()).toBe(1)
       }),
     )
+  })
+
+  test("a snapshot stays while the disk cannot tell who needs it", async () => {
+    const world = gitWorld()
+    const { id } = await world.fetch(upload(world, "x.tar", tar([{ name: "a" }])))
+    const [pins, prune] = [join(world.folder, "pins", id), ContentFetcher.use((port) => port.prune)]
+    renameSync(pins, `${pins}.away`)
+    // stands for any failure to read the folder, such as too many open files
+    writeFileSync(pins, "")
+    expect((await world.run(Effect.flip(prune))).facts.reason).toBe("unavailable")
+    expect(readdirSync(join(world.folder, "snapshots"))).toEqual([id])
+    rmSync(pins)
+    expect(await world.run(prune)).toEqual([id])
   })
 
   test("the same content is the same snapshot, however it was packed; other content is another", async () => {

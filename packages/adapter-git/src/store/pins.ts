@@ -21,7 +21,14 @@ export const pinsIn = (folder: string) => {
       })
     },
     remove: (id: SnapshotId, holder: string): Promise<void> => rm(fileOf(id, holder), { force: true }),
-    held: async (id: string): Promise<boolean> => (await readdir(join(folder, id)).catch(() => [])).length > 0,
+    /** Fails when that cannot be told: what nobody is known to need is deleted. */
+    held: async (id: string): Promise<boolean> => {
+      const holders = await readdir(join(folder, id)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw error
+        return []
+      })
+      return holders.length > 0
+    },
     heldBy: async (holder: string): Promise<readonly string[]> => {
       const ids = (await readdir(folder)).toSorted()
       const held = await Promise.all(ids.map((id) => exists(fileOf(id, holder))))
