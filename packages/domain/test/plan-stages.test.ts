@@ -204,6 +204,23 @@ describe("secrets in inputs", () => {
     expect(cover("of the environment stays")).toBe("*** stays")
   })
 
+  test("are looked for in the beginning of a text alone if only that is wanted, and none is cut in half", () => {
+    const cover = coverOf({ password: "0123456789" })
+    expect(cover(`${"a".repeat(95)}0123456789 and more`, 100)).toBe(`${"a".repeat(95)}*** a`)
+    expect(cover(`0123456789${"a".repeat(200)}0123456789${"b".repeat(200)}`, 100)).toMatch(/^\*{3}a{90,97}$/u)
+    expect(cover("0123456789".repeat(30), 100)).toMatch(/^\**$/u)
+    expect(cover("short", 100)).toBe("short")
+    expect(cover(`0123456789${"b".repeat(200)}`, -100)).toBe("b".repeat(100))
+    expect(cover(`${"a".repeat(200)}0123456789${"b".repeat(95)}`, -100)).toBe(`aa***${"b".repeat(95)}`)
+  })
+
+  test("do not hold up the service, however many there are and however much is printed", () => {
+    const cover = coverOf({ password: Array.from({ length: 10_000 }, (_, at) => `aaaaaaaa${at}`) })
+    expect(cover("It failed with aaaaaaaa77.")).toBe("It failed with ***.")
+    expect(cover("a".repeat(4_000_000))).toMatch(/^\[not shown/u)
+    expect(cover("It failed with aaaaaaaa77.")).toMatch(/^\[not shown/u)
+  })
+
   test("are recognized by their keys", () => {
     for (const key of ["admin_password", "apiKey", "pin", "user_pin", "license_key", "psk", "ssh_private_key"])
       expect([key, maskSecrets({ [key]: "x" })]).toEqual([key, { [key]: "***" }])

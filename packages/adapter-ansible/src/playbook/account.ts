@@ -1,4 +1,4 @@
-import type { Json } from "@rangewright/domain"
+import type { Cover, Json } from "@rangewright/domain"
 import { eventsOf, type Outcome, type PlaybookEvent } from "./events.ts"
 import { isRefusedLogin } from "./refused-login.ts"
 import { logRenderer } from "./render-log.ts"
@@ -26,8 +26,6 @@ export interface Account {
 /** The task of a built-in playbook whose output is the stage's result. */
 const reportTask = "Report"
 
-type Cover = (text: string) => string
-
 const words = (value: unknown): string => (typeof value === "string" ? value.trim() : "")
 
 const firstItem = (result: TaskResult["result"]): TaskResult["result"] => {
@@ -36,7 +34,8 @@ const firstItem = (result: TaskResult["result"]): TaskResult["result"] => {
   return failed === undefined ? result : (failed as TaskResult["result"])
 }
 
-const tail = (text: string): string => text.slice(-1500)
+/** Characters kept of a task's name, and the last ones of why it failed. */
+const [longestName, longestReason] = [500, 1500]
 
 const reasonOf = ({ task, outcome, result }: TaskResult, cover: Cover): string => {
   const item = firstItem(result)
@@ -44,7 +43,7 @@ const reasonOf = ({ task, outcome, result }: TaskResult, cover: Cover): string =
   // a failed command may have explained itself only in its output
   const said = [...new Set([msg, errors || (msg === "" || msg === "non-zero return code" ? output : "")])].filter(Boolean)
   const because = said.length > 0 ? said : ["it gave no reason"]
-  return `task "${task}" ${outcome === "unreachable" ? "did not reach it" : "failed"}: ${tail(cover(because.join(": ")))}`
+  return `task "${task}" ${outcome === "unreachable" ? "did not reach it" : "failed"}: ${cover(because.join(": "), -longestReason)}`
 }
 
 /** Number of tasks named in a summary. */
@@ -87,9 +86,9 @@ const fromEvents = (cover: Cover): Account => {
   const reason = (): string | undefined => (failure === undefined ? undefined : reasonOf(failure, cover))
   const note = (event: PlaybookEvent): void => {
     // task names are already rendered, so they contain the values of their variables
-    if (event.type === "task") lastTask = cover(event.name)
+    if (event.type === "task") lastTask = cover(event.name, longestName)
     if (event.type === "result") {
-      const result = { ...event, task: cover(event.task) }
+      const result = { ...event, task: cover(event.task, longestName) }
       tasks.note(result)
       if (event.task === reportTask) report = saidIn(event.result) ?? report
       if (event.outcome === "failed" || event.outcome === "unreachable") failure = result
@@ -121,9 +120,9 @@ const fromText = (cover: Cover): Account => {
   return {
     take: (line) => {
       const begun = /^(?:TASK|RUNNING HANDLER) \[(?<name>.*)\]/u.exec(line)?.groups?.["name"]
-      if (begun !== undefined) lastTask = cover(begun)
+      if (begun !== undefined) lastTask = cover(begun, longestName)
       if (/^(?:fatal|failed): \[/u.test(line)) {
-        failure = `task "${lastTask ?? ""}" failed: ${tail(cover(line))}`
+        failure = `task "${lastTask ?? ""}" failed: ${cover(line, -longestReason)}`
         isLoginRefused = /^fatal: \[[^\]]*\]: UNREACHABLE!/u.test(line) && isRefusedLogin(failure)
       }
       const counted = /\bok=\d+\s+changed=(?<changed>\d+)\s+unreachable=/u.exec(line)?.groups?.["changed"]

@@ -145,7 +145,7 @@ const run = Effect.fnUntraced(function* (context: Equipped, task: GuestTask, kno
   const [program = "", ...args] = confine(playbook)
   const command = { program, args, env, folder: scratch, fileBytes: disk, ...shares }
   const tool = runCommand(command, settings.outputBytes, (stream, line, cut) => {
-    if (stream === "stderr") errors = `${errors}${cover(line)}\n`.slice(-errorTail)
+    if (stream === "stderr") errors = `${errors}${cover(line, -errorTail)}\n`.slice(-errorTail)
     lines.add(stream === "stdout" ? account.take(line, cut) : [line])
   })
   const handOn = Effect.suspend(() => {

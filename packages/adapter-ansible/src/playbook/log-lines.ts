@@ -1,3 +1,5 @@
+import type { Cover } from "@rangewright/domain"
+
 /** The part of a run's output that is kept for people. */
 export interface LogLines {
   readonly add: (lines: readonly string[]) => void
@@ -12,7 +14,7 @@ const longestLine = 16 * 1024
 const important = /^(?:fatal: |failed: |PLAY RECAP |\S+ +: ok=)/u
 
 /** Lines of one run, masked before they are cut. Once `bytes` are kept, only important lines are added. */
-export const logLines = (cover: (text: string) => string, bytes: number): LogLines => {
+export const logLines = (cover: Cover, bytes: number): LogLines => {
   let kept = 0
   let waiting: string[] = []
   const keep = (line: string): void => {
@@ -23,8 +25,8 @@ export const logLines = (cover: (text: string) => string, bytes: number): LogLin
     add: (lines) => {
       for (const line of lines) {
         if (kept > bytes && (!important.test(line) || kept > 2 * bytes)) continue
-        const covered = cover(line)
-        const cut = covered.length > longestLine ? `${covered.slice(0, longestLine)} … (${covered.length} characters)` : covered
+        const covered = cover(line, longestLine)
+        const cut = line.length > longestLine ? `${covered.slice(0, longestLine)} … (${line.length} characters)` : covered
         const fits = kept <= bytes
         keep(cut)
         if (fits && kept > bytes) keep(`[the rest is omitted: more than ${Math.round(bytes / 1024)} KiB]`)

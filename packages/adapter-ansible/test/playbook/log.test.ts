@@ -152,6 +152,19 @@ describe("the log of a run", () => {
     expect(told.flat().join("\n")).not.toMatch(/0123456789|987654/u)
   })
 
+  it("megabytes in one line or name are searched for secrets only as far as they are kept", () => {
+    const cover = coverOf({ password: Array.from({ length: 2000 }, (_, at) => `aaaaaaaa${at}`) })
+    const log = logLines(cover, 1e6)
+    const long = "a".repeat(4_000_000)
+    for (let left = 5; left > 0; left--) log.add([long])
+    expect(log.take().split("\n")[4]).toBe(`${"a".repeat(16 * 1024)} … (4000000 characters)`)
+    const account = openAccount("jsonl", cover)
+    const result = { msg: `${long}!`, failed: true }
+    account.take(JSON.stringify({ _event: "v2_runner_on_failed", task: { name: long }, hosts: { web: result } }))
+    expect(account.failure()?.length).toBeLessThan(3000)
+    expect(account.failure()).toMatch(/a!$/u)
+  })
+
   it("an event that is too long to be read is reported in a line", () => {
     expect(openAccount("jsonl", asItIs).take('{"_event": "v2_run', true)).toEqual([
       "[the result of a task is omitted: it is too long]",

@@ -46,12 +46,35 @@ const asPrinted = (secret: string): readonly string[] => [
   ...secret.split(/\r?\n/u).filter((line) => line.length >= shortestSecretLine && line !== secret),
 ]
 
+/** Masks secrets in a text. `most`: at most this many of its first characters are returned, or of its last ones if negative. */
+export type Cover = (text: string, most?: number) => string
+
+/** Texts searched for secrets, in characters times secrets: more would hold up the service, and no real tool prints so much. */
+const mostSearched = 1e9
+const notSearched = "[not shown: it takes too long to search this much output for so many secrets]"
+
 /** Masks every secret of an input, and these further ones, in a text, in every form in which tools print them. */
-export const coverOf = (input: Json, further: readonly string[] = []): ((text: string) => string) => {
+export const coverOf = (input: Json, further: readonly string[] = []): Cover => {
   const secrets = [...secretsOf(input), ...further].filter(({ length }) => length >= shortestSecret)
   const printed = [...new Set(secrets.flatMap(asPrinted))].toSorted((a, b) => b.length - a.length)
-  return (text) => printed.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
+  const longest = printed[0]?.length ?? 0
+  let searched = 0
+  const covered = (text: string): string => {
+    searched += text.length * printed.length
+    return searched > mostSearched ? notSearched : printed.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
+  }
+  return (text, most) => {
+    if (most === undefined || text.length <= Math.abs(most) + longest) return covered(text).slice(...wanted(most))
+    // a secret that the first cut goes through is not recognized: the second one removes what is left of it
+    const rest =
+      most < 0 ? covered(text.slice(most - longest)).slice(longest) : withoutLast(covered(text.slice(0, most + longest)), longest)
+    return rest.slice(...wanted(most))
+  }
 }
+
+const wanted = (most: number | undefined): [start?: number, end?: number] =>
+  most === undefined ? [] : most < 0 ? [most] : [0, most]
+const withoutLast = (text: string, count: number): string => text.slice(0, Math.max(0, text.length - count))
 
 /** An action with its secrets masked, as it may be shown. */
 export const maskAction = (action: Action): Action =>

@@ -1,9 +1,9 @@
-import { coverOf, shownText, type Step } from "@rangewright/domain"
+import { type Cover, coverOf, shownText, type Step } from "@rangewright/domain"
 
 /** The redaction of each step. Tools print many lines, and an input may name thousands of things: it is searched for secrets once. */
-const covers = new WeakMap<Step, (text: string) => string>()
+const covers = new WeakMap<Step, Cover>()
 
-const coverOfStep = (step: Step): ((text: string) => string) => {
+const coverOfStep = (step: Step): Cover => {
   const { action } = step
   const cover = covers.get(step) ?? (action.kind === "guest" || action.kind === "work" ? coverOf(action.input) : (text) => text)
   covers.set(step, cover)
