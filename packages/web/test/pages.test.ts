@@ -4,10 +4,10 @@ import { howTo, knownCalls, type RangeId, rangeRunKinds, renderTopology, type Se
 import * as fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { needsOf } from "../src/pages/admin/needs.ts"
 import { newUsers, withoutUsers } from "../src/pages/admin/roster.ts"
-import { eventReader } from "../src/api/events.ts"
+import { eventReader, follow } from "../src/api/events.ts"
 import { httpsAddress } from "../src/links.ts"
 import { bodyOf, curlOf } from "../src/parts/curl.ts"
 import { withWays } from "../src/parts/ways.ts"
@@ -501,4 +501,44 @@ test("an event stream is read whatever pieces it comes in", () => {
   ])
   const take = eventReader()
   expect([...text].flatMap((character) => take(character))).toEqual(whole)
+})
+
+describe("a stream that stays open", () => {
+  /** Follows a stream whose service sends `: still here` when asked to; returns that, and whether following has ended. */
+  const following = (isAnswered: boolean) => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    let beat: () => void = () => undefined
+    vi.stubGlobal("fetch", (_: string, { signal }: { readonly signal: AbortSignal }) => {
+      const body = new ReadableStream<Uint8Array>({
+        start: (stream) => {
+          beat = () => stream.enqueue(new TextEncoder().encode(": still here\n\n"))
+          signal.addEventListener("abort", () => stream.error(signal.reason))
+        },
+      })
+      if (isAnswered) return Promise.resolve(new Response(body))
+      return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)))
+    })
+    onTestFinished(() => void vi.unstubAllGlobals())
+    let isOver = false
+    const end = (): void => void (isOver = true)
+    follow("/api/v2/events", "", new AbortController().signal, () => undefined).then(end, end)
+    return { beat: () => beat(), isOver: () => isOver }
+  }
+
+  test("is given up when the service has been silent for longer than it ever is", async () => {
+    const { beat, isOver } = following(true)
+    for (let at = 0; at < 8; at++) {
+      await vi.advanceTimersByTimeAsync(15_000)
+      beat()
+    }
+    expect(isOver()).toBe(false)
+    await vi.advanceTimersByTimeAsync(50_000)
+    expect(isOver()).toBe(true)
+  })
+  test("is given up when the service does not answer at all", async () => {
+    const { isOver } = following(false)
+    await vi.advanceTimersByTimeAsync(50_000)
+    expect(isOver()).toBe(true)
+  })
 })

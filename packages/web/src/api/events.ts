@@ -40,7 +40,13 @@ export const eventReader = (): ((text: string) => readonly ServerEvent[]) => {
   }
 }
 
-/** Reads a stream to its end. Events are passed on in batches, as they arrive. */
+/** Milliseconds after which a silent stream counts as broken: the service sends something every 15 seconds. */
+const longestSilence = 45_000
+
+/**
+ * Reads a stream to its end. Events are passed on in batches, as they arrive. Fails when nothing arrives for long: the browser itself
+ * notices only after many minutes that the service, or the way to it, is gone.
+ */
 export const follow = async (
   address: string,
   after: string,
@@ -48,15 +54,29 @@ export const follow = async (
   onEvents: (events: readonly ServerEvent[]) => void,
   onOpen: () => void = () => undefined,
 ): Promise<void> => {
-  const headers = { Accept: "text/event-stream", ...(after === "" ? {} : { "Last-Event-ID": after }) }
-  const response = await ask("GET", address, { headers, signal })
-  onOpen()
-  const take = eventReader()
-  const reader = (response.body ?? new ReadableStream<Uint8Array<ArrayBuffer>>()).pipeThrough(new TextDecoderStream()).getReader()
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    const events = take(value)
-    if (events.length > 0) onEvents(events)
+  const silence = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const heard = (): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => silence.abort(), longestSilence)
+  }
+  heard()
+  try {
+    const headers = { Accept: "text/event-stream", ...(after === "" ? {} : { "Last-Event-ID": after }) }
+    const response = await ask("GET", address, { headers, signal: AbortSignal.any([signal, silence.signal]) })
+    onOpen()
+    const take = eventReader()
+    const reader = (response.body ?? new ReadableStream<Uint8Array<ArrayBuffer>>())
+      .pipeThrough(new TextDecoderStream())
+      .getReader()
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      heard()
+      const events = take(value)
+      if (events.length > 0) onEvents(events)
+    }
+  } finally {
+    clearTimeout(timer)
   }
 }
