@@ -12,6 +12,7 @@ import { httpsAddress } from "../src/links.ts"
 import { bodyOf, curlOf } from "../src/parts/curl.ts"
 import { withWays } from "../src/parts/ways.ts"
 import { bytes, duration, longTime, plain, shortTime } from "../src/parts/format.ts"
+import { isAddress, nameOf } from "../src/range/allowed-entry.ts"
 import { patchRange } from "../src/range/patch.ts"
 import { rangeSentence } from "../src/range/sentence.ts"
 import { patchTopology, pictureOf } from "../src/range/topology.ts"
@@ -177,6 +178,23 @@ describe("texts", () => {
   test("show a complete time, local and in UTC", () => {
     const at = new Date(2026, 0, 2, 7, 4, 9)
     expect(longTime(at)).toBe(`2 Jan 2026, 07:04:09 (${at.toISOString().slice(0, 19).replace("T", " ")} UTC)`)
+  })
+})
+
+describe("what is allowed while testing", () => {
+  test.each([
+    ["10.1.2.3", true],
+    ["10.0.0.0/8", true],
+    ["2001:db8::1", true],
+    ["fe80::/10", true],
+    ["example.com", false],
+    // all letters of these could be digits of an address
+    ["abc.de", false],
+    ["facade.cafe", false],
+    ["4chan.be", false],
+    ["dead.beef.ae (203.0.113.9)", false],
+  ])("%s: is an address: %s", (entry, expected) => {
+    expect(isAddress(nameOf(entry))).toBe(expected)
   })
 })
 

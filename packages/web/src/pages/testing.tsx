@@ -4,6 +4,7 @@ import { useRead } from "../api/resource.ts"
 import { count } from "../parts/format.ts"
 import { CardTable } from "../parts/list.tsx"
 import { ConfirmButton, type Doing, Field, Loading, Note, Outcome, Refused, Text, Time, useDoing } from "../parts/parts.tsx"
+import { isAddress, nameOf } from "../range/allowed-entry.ts"
 import { mayBeChanging, RangeHead, useRange } from "../range/range-head.tsx"
 import { shortName, testingText } from "../range/sentence.ts"
 import { submitted } from "../parts/form.ts"
@@ -15,10 +16,6 @@ interface Changed {
   readonly denied?: readonly string[]
   readonly errors?: readonly { readonly item: string; readonly reason: string }[]
 }
-
-/** A domain is returned with the address that it resolves to. */
-const nameOf = (entry: string): string => entry.replace(/ \(.*\)$/u, "")
-const isAddress = (text: string): boolean => /^[\d.:a-f/]+$/iu.test(text) && /[.:]/u.test(text) && !/[g-z]/iu.test(text)
 
 const Allowed = ({ id, range, doing }: { readonly id: string; readonly range: Range; readonly doing: Doing }) => {
   const entries = [...range.allowedDomains, ...range.allowedIPs]
