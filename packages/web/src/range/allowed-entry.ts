@@ -2,4 +2,5 @@
 export const nameOf = (entry: string): string => entry.replace(/ \(.*\)$/u, "")
 
 /** Whether this is an address or a network. A domain may consist of hexadecimal digits, but not of decimal ones alone. */
-export const isAddress = (text: string): boolean => /^[\d./]+$/u.test(text) || /^[\da-f.:/]*:[\da-f.:/]*$/iu.test(text)
+export const isAddress = (text: string): boolean =>
+  /^[\d./]+$/u.test(text) || (text.includes(":") && /^[\da-f.:/]+$/iu.test(text))
