@@ -997,6 +997,13 @@ describe.skipIf(noBrowser !== undefined)(
       await page.keyboard.press("g")
       await page.keyboard.press("u")
       await page.waitForURL("**/ui/runs")
+      // k alone moves in a table
+      await page.locator("main tbody tr").first().waitFor()
+      await page.keyboard.press("k")
+      await page.locator("main tbody tr :focus").waitFor()
+      await page.keyboard.press("g")
+      await page.keyboard.press("k")
+      await page.waitForURL("**/ui/catalog")
       await page.keyboard.press("Control+k")
       const palette = page.getByRole("dialog", { name: "Go to" })
       await palette.locator("input:focus").waitFor()

@@ -110,7 +110,6 @@ const keyboard = (): (() => void) => {
       }
       return
     }
-    if (moveInTable(event.key)) return event.preventDefault()
     if (event.key === "?") {
       event.preventDefault()
       keysOpen.value = true
@@ -125,6 +124,7 @@ const keyboard = (): (() => void) => {
       }
       return
     }
+    if (moveInTable(event.key)) return event.preventDefault()
     afterG = event.key === "g" ? event.timeStamp : -Infinity
   }
   document.addEventListener("keydown", onKey)
