@@ -38,6 +38,21 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await one.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")).not.toMatch(/UMA|Uma/u)
     })
 
+    test("says so when signing out fails, since the session is still open, and signs out at the next try", async () => {
+      const { service, browser } = lab
+      const context = await browser()
+      const page = await context.newPage()
+      await signIn(page, service.url, "UMA")
+      await settled(page, `${service.url}/ui/ranges/UMA`)
+      await page.route("**/ui/session", (route) => route.abort(), { times: 1 })
+      await page.getByRole("button", { name: "Sign out" }).click()
+      await page.getByText("You are still signed in", { exact: false }).waitFor()
+      expect((await context.request.get(`${service.url}/api/v2/whoami`)).status()).toBe(200)
+      await page.getByRole("button", { name: "Sign out" }).click()
+      await page.waitForURL("**/ui/login**")
+      expect((await context.request.get(`${service.url}/api/v2/whoami`)).status()).toBe(401)
+    })
+
     test("lets a user keep unsaved changes when another tab signs out, and leaves at the next sign of the lost session", async () => {
       const { service, browser } = lab
       const context = await browser()

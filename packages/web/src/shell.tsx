@@ -11,7 +11,7 @@ import { Icon, type IconName } from "./parts/icon.tsx"
 import { Dialog, WithWays } from "./parts/parts.tsx"
 import { Notices } from "./notices.tsx"
 import type { Target } from "./palette.tsx"
-import { navigate, place, untell } from "./router.ts"
+import { navigate, place, tell, untell } from "./router.ts"
 import { t } from "./texts.ts"
 
 interface Link {
@@ -45,8 +45,10 @@ const keysOpen = signal(false)
 const signOut = async (): Promise<void> => {
   try {
     await ask("DELETE", "/ui/session")
-  } finally {
     signedOut()
+  } catch (error) {
+    // the cookie is still good for whoever uses this browser next
+    tell(t.notSignedOut(error instanceof Error ? error.message : String(error)), true)
   }
 }
 
