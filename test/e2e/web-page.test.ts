@@ -6,7 +6,7 @@ import { noBrowser } from "./support/browser.ts"
 import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } from "./support/lab.ts"
 import { cause, hostileName, hostileText, openPageLab, type PageLab } from "./support/page-lab.ts"
 import { repository } from "./support/program.ts"
-import { hostileLines, longLog, password, pendingRequests, settled, signIn, tabTo, watch } from "./support/web-page.ts"
+import { fillIn, hostileLines, longLog, password, pendingRequests, settled, signIn, tabTo, watch } from "./support/web-page.ts"
 
 describe.skipIf(noBrowser !== undefined)(
   `the web page (skipped when ${noBrowser ?? "there is no browser"})`,
@@ -202,9 +202,25 @@ describe.skipIf(noBrowser !== undefined)(
       await page.locator(".line.match", { hasText: "needle in line 7" }).waitFor()
       expect(await page.locator(".line").count()).toBeLessThanOrEqual(150)
       await page.goto(`${service.url}/ui/runs/${runId}?view=log#L150000`)
+      await page.locator(".line.match .number", { hasText: "150000" }).waitFor()
       await page.reload()
       await page.locator(".line.match .number", { hasText: "150000" }).waitFor()
+      const next = page.locator(`.line:has(a[href="#L150001"])`)
+      const before = await next.boundingBox()
+      await next.locator(".number").click()
+      await page.locator(".line.match .number", { hasText: "150001" }).waitFor()
+      expect(await next.boundingBox()).toEqual(before)
       expect(wrong).toEqual([])
+    })
+
+    test("leads to the line of a log that a link names, for somebody who has to sign in first", async () => {
+      const { service, runId, browser } = lab
+      const page = await (await browser()).newPage()
+      await page.goto(`${service.url}/ui/runs/${runId}?view=log#L2`)
+      await page.waitForURL("**/ui/login**")
+      await fillIn(page, "UMA")
+      await page.locator(".line.match .number", { hasText: "2" }).waitFor()
+      expect(page.url()).toMatch(/#L2$/u)
     })
 
     test("gives a new API key to a user who knows the password, shows it once, and keeps the user signed in", async () => {
@@ -943,6 +959,29 @@ describe.skipIf(noBrowser !== undefined)(
       await page.goBack()
       await page.locator(".cm-line", { hasText: "# mine" }).waitFor()
       expect(await page.getByText("Not saved").count()).toBe(0)
+    })
+
+    test("tells why a change was refused although its window was closed meanwhile", async () => {
+      const { service, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "UMA")
+      await settled(page, `${service.url}/ui/ranges`)
+      let go: () => void = () => undefined
+      const closed = new Promise<void>((resolve) => (go = resolve))
+      await page.route("**/api/v2/ranges/create", async (route) => {
+        await closed
+        await route.continue()
+      })
+      await page.getByRole("button", { name: "New range" }).click()
+      const dialog = page.getByRole("dialog", { name: "New range" })
+      await dialog.getByLabel("ID").fill("UMA")
+      await dialog.getByLabel("Name").fill("Again")
+      await page.keyboard.press("Enter")
+      await dialog.getByText("Working").waitFor()
+      await page.keyboard.press("Escape")
+      await dialog.waitFor({ state: "detached" })
+      go()
+      await page.locator(".told.bad", { hasText: "UMA" }).waitFor()
     })
 
     test("notices, when a user returns to the page, that the range differs from its configuration, even without an event", async () => {

@@ -24,13 +24,13 @@ const keptBecause = "rangewright-signed-out"
 export const hasNewPassword = (): boolean => sessionStorage.getItem(keptBecause) === "password"
 
 const leave = (because?: Because): void => {
-  const { pathname, search } = location
+  const { pathname, search, hash } = location
   if (held || leaving || pathname === login) return
   leaving = true
   // the browser lets people stay on a page with unsaved changes; the next message or refusal leads away again
   setTimeout(() => (leaving = false), 1_000)
   if (because !== undefined) sessionStorage.setItem(keptBecause, because)
-  const next = pathname === "/ui/" ? "" : `?next=${encodeURIComponent(`${pathname}${search}`)}`
+  const next = pathname === "/ui/" ? "" : `?next=${encodeURIComponent(`${pathname}${search}${hash}`)}`
   location.replace(`${login}${next}`)
 }
 
@@ -83,7 +83,7 @@ export const ownPath = (next: string | undefined): string | undefined => {
   try {
     const url = new URL(next, location.origin)
     return url.origin === location.origin && url.pathname.startsWith("/ui/") && url.pathname !== login
-      ? `${url.pathname}${url.search}`
+      ? `${url.pathname}${url.search}${url.hash}`
       : undefined
   } catch {
     return undefined

@@ -103,8 +103,9 @@ const Line = memo(({ log, at, isMatch }: { readonly log: Log; readonly at: numbe
   )
 })
 
-const wantedLine = (): number | undefined => {
-  const mark = /^L(\d{1,9})$/u.exec(place.peek().mark)
+/** The line named in the address. */
+const namedLine = (): number | undefined => {
+  const mark = /^L(\d{1,9})$/u.exec(place.value.mark)
   return mark === null ? undefined : Number(mark[1]) - 1
 }
 
@@ -114,11 +115,12 @@ export const LogView = ({ runId }: { readonly runId: string }) => {
   const field = useRef<HTMLInputElement>(null)
   const top = useSignal(0)
   const height = useSignal(600)
-  const following = useSignal(wantedLine() === undefined)
+  const named = namedLine()
+  const following = useSignal(named === undefined)
   const wanted = useSignal("")
-  const chosen = useSignal<number | undefined>(wantedLine())
+  const chosen = useSignal(named)
   /** The line named in the address, until it has arrived. */
-  const pending = useRef(wantedLine())
+  const pending = useRef(named)
   /** Whether the address asks for the first error. */
   const seeksError = place.value.query.get("at") === "error"
   const version = log.version.value
@@ -158,14 +160,22 @@ export const LogView = ({ runId }: { readonly runId: string }) => {
     setQuery({ at: undefined })
   }, [seeksError, version])
   useEffect(() => {
+    if (named === undefined) return
+    following.value = false
+    chosen.value = named
+    pending.current = named
+  }, [named])
+  useEffect(() => {
     const element = frame.current
     if (element === null) return
     if (following.value) element.scrollTop = element.scrollHeight
     else if (pending.current !== undefined && element.scrollHeight > pending.current * rowHeight) {
-      show(pending.current)
+      const line = pending.current * rowHeight
+      // a line that was clicked stays where it is
+      if (line < element.scrollTop || line > element.scrollTop + element.clientHeight - rowHeight) show(pending.current)
       pending.current = undefined
     }
-  }, [version])
+  }, [version, named])
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (!mayCommand(event)) return

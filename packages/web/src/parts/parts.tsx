@@ -136,10 +136,15 @@ export interface Doing {
   readonly refusal: Refusal | undefined
   /** The request that was sent for it. */
   readonly asked: Asked | undefined
-  /** `to`: the page to show afterwards, which then says what was done. If the user has left the page, the message appears on the page where they are. */
+  /**
+   * `to`: the page to show afterwards, which then says what was done. If the user has left the page, or closed the window with the form,
+   * the message appears above the page where they are.
+   */
   readonly run: (change: () => Promise<Done>, to?: string) => Promise<boolean>
   /** Clears the last result. */
   readonly clear: () => void
+  /** Says that the result is shown somewhere, until the returned function is called. */
+  readonly shows: () => () => void
 }
 
 export const useDoing = (): Doing => {
@@ -147,6 +152,7 @@ export const useDoing = (): Doing => {
   const said = useSignal<string | undefined>(undefined)
   const refusal = useSignal<Refusal | undefined>(undefined)
   const asked = useSignal<Asked | undefined>(undefined)
+  const places = useRef(0)
   const clear = (): void => {
     said.value = undefined
     refusal.value = undefined
@@ -154,6 +160,10 @@ export const useDoing = (): Doing => {
   }
   return {
     clear,
+    shows: () => {
+      places.current += 1
+      return () => (places.current -= 1)
+    },
     busy: busy.value,
     asked: asked.value,
     said: said.value,
@@ -166,21 +176,22 @@ export const useDoing = (): Doing => {
       lastChange.value = undefined
       const from = pageOf(place.peek())
       const isHere = (): boolean => pageOf(place.peek()) === from
+      const isShown = (): boolean => isHere() && places.current > 0
       try {
         const done = await change()
         const { told, to: next = to } = typeof done === "object" ? done : { told: done }
-        if (!isHere()) tell(told)
-        else if (next === undefined) said.value = told
-        else {
+        if (isHere() && next !== undefined) {
           forget()
           navigate(next, { told })
           return true
         }
+        if (isShown()) said.value = told
+        else tell(told)
         refresh()
         return true
       } catch (error) {
         const why = error instanceof Refusal ? error : new Refusal(0, error instanceof Error ? error.message : String(error))
-        if (isHere()) refusal.value = why
+        if (isShown()) refusal.value = why
         else tell(why.hint === undefined ? why.message : `${why.message}\n${why.hint}`, true)
         refresh()
         return false
@@ -206,29 +217,32 @@ const CopyCurl = ({ asked }: { readonly asked: Asked | undefined }) => {
   )
 }
 
-export const Outcome = ({ doing: { busy, said, refusal, asked } }: { readonly doing: Doing }) => (
-  <div class="outcome" role="status" aria-live="polite">
-    {busy ? (
-      <p class="working">
-        <State tone="busy">{t.working}</State>
-      </p>
-    ) : null}
-    {said === undefined || said === "" ? null : (
-      <Note tone="ok">
-        <p class="lines">
-          <WithWays>{said}</WithWays>
+export const Outcome = ({ doing: { busy, said, refusal, asked, shows } }: { readonly doing: Doing }) => {
+  useLayoutEffect(() => shows(), [])
+  return (
+    <div class="outcome" role="status" aria-live="polite">
+      {busy ? (
+        <p class="working">
+          <State tone="busy">{t.working}</State>
         </p>
-        <CopyCurl asked={asked} />
-      </Note>
-    )}
-    {refusal === undefined ? null : (
-      <>
-        <Refused refusal={refusal} />
-        <CopyCurl asked={asked} />
-      </>
-    )}
-  </div>
-)
+      ) : null}
+      {said === undefined || said === "" ? null : (
+        <Note tone="ok">
+          <p class="lines">
+            <WithWays>{said}</WithWays>
+          </p>
+          <CopyCurl asked={asked} />
+        </Note>
+      )}
+      {refusal === undefined ? null : (
+        <>
+          <Refused refusal={refusal} />
+          <CopyCurl asked={asked} />
+        </>
+      )}
+    </div>
+  )
+}
 
 export const Dialog = ({
   title,
