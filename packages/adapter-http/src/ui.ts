@@ -183,12 +183,16 @@ const hasIt = (ctx: Context, etag: string): boolean =>
     .split(",")
     .some((sent) => sent.trim().replace(/^W\//u, "") === etag || sent.trim() === "*")
 
-/** The file for an address; every address of the page is its document, except that one with a dot is a file. */
+/** Whether this is the path of a file, whether or not there is one: pages are below folders of their own, and names in them may contain dots. */
+const namesFile = (path: string): boolean =>
+  path.startsWith("assets/") || path.includes("\\") || /^[^/]*\.[^/]*$|(?:^|\/)\./u.test(path)
+
+/** The file for an address. Every other address is the page's document, unless it names a file. */
 const fileAt = (files: UiFiles, path: string): UiFile | undefined => {
   const below = decodeURIComponent(path).replace(/^\/ui\/?/u, "")
   const found = files.get(below)
   if (found !== undefined) return found
-  return /[.\\]/u.test(below) ? undefined : files.get(indexPath)
+  return namesFile(below) ? undefined : files.get(indexPath)
 }
 
 /** Serves the page below `/ui` from memory. */

@@ -138,9 +138,16 @@ describe("the page", () => {
   })
 
   it("follows no link out of its folder", async () => {
-    // an address without a dot is one of the page's own
+    // what is no name of a file is an address of the page's own
     expect((await ask("/ui/passwd")).body.toString()).toBe(index)
   })
+
+  it.each(["/ui/templates/ubuntu-22.04-x64-server-template", "/ui/ranges/UMA/machines/1.5", "/ui/runs/a%2eb"])(
+    "answers %s with the page: names may contain dots",
+    async (path) => {
+      expect((await ask(path)).body.toString()).toBe(index)
+    },
+  )
 
   it("refuses what is malformed, and changes nothing", async () => {
     expect((await ask("/ui/%ff")).status).toBe(400)
