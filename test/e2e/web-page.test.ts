@@ -537,6 +537,32 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
+    test("keeps the line ends of a configuration from Windows, and shows its hidden characters", async () => {
+      const { service, user, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "UMA")
+      const stored = `# a h\u202eidden one\n${smallLab(1)}`.replaceAll("\n", "\r\n")
+      expect((await user.upload("/range/config?rangeID=EVIL", stored)).status).toBe(200)
+      await settled(page, `${service.url}/ui/ranges/EVIL/config`)
+      await page.locator(".cm-specialChar").waitFor()
+      await page.getByText("The configuration is valid.").waitFor()
+      await page.locator(".cm-content").click()
+      await page.keyboard.press("Control+Home")
+      await page.keyboard.type("x")
+      const unsaved = page.getByText("Not saved", { exact: true })
+      await unsaved.waitFor()
+      await page.keyboard.press("Backspace")
+      await unsaved.waitFor({ state: "detached" })
+      await page.keyboard.type("# mine\n")
+      await page.getByText("The configuration is valid.").waitFor()
+      await page.getByRole("button", { name: "Save", exact: true }).click()
+      await page.getByText("Saved.", { exact: true }).waitFor()
+      expect((await user.get<{ result: string }>("/range/config?rangeID=EVIL")).result).toBe(`# mine\r\n${stored}`)
+      await user.send("POST", "/blueprints/from-range", { blueprintID: "hidden", name: "Hidden", rangeID: "EVIL" })
+      await settled(page, `${service.url}/ui/blueprints?id=hidden`)
+      await page.getByText("# a h\\u202eidden one").waitFor()
+    })
+
     test("keeps a configuration that is not saved while other pages are looked at, and says what is planned without it", async () => {
       const { service, user, browser } = lab
       const page = await (await browser()).newPage()

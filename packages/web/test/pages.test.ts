@@ -155,7 +155,7 @@ describe("links of others", () => {
 
 describe("texts", () => {
   test("show invisible characters as their numbers", () => {
-    expect(plain("a\u202eb\u0000c\nd")).toBe("a\\u202eb\\u0000c\nd")
+    expect(plain("a\u202eb\u0000c\nd\r\ne")).toBe("a\\u202eb\\u0000c\nd\ne")
   })
 
   test.each([

@@ -18,6 +18,7 @@ import {
   EditorView,
   highlightActiveLine,
   highlightActiveLineGutter,
+  highlightSpecialChars,
   hoverTooltip,
   keymap,
   lineNumbers,
@@ -48,7 +49,6 @@ export interface EditorOptions {
 }
 
 export interface Editor {
-  readonly text: () => string
   readonly replace: (text: string) => void
   readonly goTo: (line: number, column: number) => void
   readonly close: () => void
@@ -166,6 +166,9 @@ const diagnosticOf =
     return { from, to, severity, message: plain(text) }
   }
 
+/** The line ends of a text: Windows' only where all are. The editor knows one kind, and what is not edited is to stay as it is. */
+const lineEndOf = (text: string): string => (/\r\n/u.test(text) && !/(?:^|[^\r])\n|\r(?:[^\n]|$)/u.test(text) ? "\r\n" : "\n")
+
 /** An editor in a shadow root: there it can add its styles as style sheets, since the page's policy allows no style elements. */
 export const openEditor = (options: EditorOptions): Editor => {
   const host = document.createElement("div")
@@ -175,10 +178,12 @@ export const openEditor = (options: EditorOptions): Editor => {
   const parent = document.createElement("div")
   parent.style.height = "100%"
   root.append(parent)
+  let lineEnd = lineEndOf(options.text)
+  const textOf = (doc: Text): string => doc.sliceString(0, doc.length, lineEnd)
   const lint = linter(
     async (view) => {
       const { doc } = view.state
-      return (await options.check(doc.toString())).map(diagnosticOf(doc))
+      return (await options.check(textOf(doc))).map(diagnosticOf(doc))
     },
     { delay: 300 },
   )
@@ -193,6 +198,8 @@ export const openEditor = (options: EditorOptions): Editor => {
         highlightActiveLineGutter(),
         history(),
         drawSelection(),
+        // invisible ones could hide text, or change the order in which it is read
+        highlightSpecialChars(),
         indentOnInput(),
         indentUnit.of("  "),
         closeBrackets(),
@@ -215,7 +222,7 @@ export const openEditor = (options: EditorOptions): Editor => {
         ]),
         EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false", autocapitalize: "none" }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) options.onChange(update.state.doc.toString())
+          if (update.docChanged) options.onChange(textOf(update.state.doc))
         }),
       ],
     }),
@@ -224,8 +231,10 @@ export const openEditor = (options: EditorOptions): Editor => {
   view.scrollDOM.tabIndex = 0
   forceLinting(view)
   return {
-    text: () => view.state.doc.toString(),
-    replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
+    replace: (text) => {
+      lineEnd = lineEndOf(text)
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } })
+    },
     goTo: (line, column) => {
       const at = positionOf(view.state.doc, line, column)
       view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) })

@@ -2,6 +2,7 @@ import type { GroupAnswer, UserItem } from "@rangewright/application/wire"
 import { changeText } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { submitted } from "../parts/form.ts"
+import { plain } from "../parts/format.ts"
 import { inGroup } from "../parts/groups.ts"
 import { CardTable, Unread } from "../parts/list.tsx"
 import { Confirm, Empty, Field, Outcome, Text, useDoing, useQuestion } from "../parts/parts.tsx"
@@ -30,7 +31,7 @@ const Pick = ({
         <option value="">{texts.pick}</option>
         {options.map(([value, text]) => (
           <option key={value} value={value}>
-            {text}
+            {plain(text)}
           </option>
         ))}
       </select>

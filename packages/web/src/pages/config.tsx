@@ -7,6 +7,7 @@ import { draftOf, keepDraft } from "../editor/drafts.ts"
 import type { Editor, Knowledge } from "../editor/editor.ts"
 import type { Schema } from "../editor/schema.ts"
 import { Dialog, Loading, Outcome, Refused, State, Text, useDoing } from "../parts/parts.tsx"
+import { plain } from "../parts/format.ts"
 import { planSummary } from "../range/plan-summary.ts"
 import { RangeHead, useRange } from "../range/range-head.tsx"
 import { linkTo } from "../links.ts"
@@ -253,7 +254,7 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
       <Dialog title={texts.changedTitle} open={theirs.value !== undefined} onClose={() => (theirs.value = undefined)} wide>
         <p>{texts.changedText}</p>
         <pre tabIndex={0} role="region" aria-label={texts.theirs}>
-          {theirs.value === undefined ? "" : changedLines(saved.value, theirs.value)}
+          {theirs.value === undefined ? "" : plain(changedLines(saved.value, theirs.value))}
         </pre>
         <div class="actions end">
           <button

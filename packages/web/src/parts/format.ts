@@ -49,6 +49,8 @@ export const bytes = (value: number): string => {
   return `${Math.ceil((value / unit) * 10) / 10} ${name}`
 }
 
-/** Invisible characters that could reorder the text or disguise a name are shown as escapes. */
+/** Invisible characters that could reorder the text or disguise a name are shown as escapes, except line ends. */
 export const plain = (text: string): string =>
-  text.replace(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`)
+  text
+    .replaceAll("\r\n", "\n")
+    .replace(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`)

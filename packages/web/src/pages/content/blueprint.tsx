@@ -4,6 +4,7 @@ import { change, changeText, fetchFile, save } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { httpsAddress, linkTo } from "../../links.ts"
 import { capabilities } from "../../me.ts"
+import { plain } from "../../parts/format.ts"
 import { Unread } from "../../parts/list.tsx"
 import { ConfirmButton, Head, Loading, Outcome, Refused, State, Text, useDoing } from "../../parts/parts.tsx"
 import { content } from "../../texts/content.ts"
@@ -132,7 +133,7 @@ export const Detail = ({ id }: { readonly id: string }) => {
         <Unread of={config} />
         {config.data.value === undefined ? null : (
           <pre tabIndex={0} role="group" aria-label={t.blueprints.config}>
-            {config.data.value.result}
+            {plain(config.data.value.result)}
           </pre>
         )}
       </section>
