@@ -563,6 +563,23 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText("# a h\\u202eidden one").waitFor()
     })
 
+    test("creates a range with the whole ID that is given, and opens its configuration", async () => {
+      const { service, browser, ada } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "UMA")
+      await settled(page, `${service.url}/ui/ranges`)
+      await page.getByRole("button", { name: "New range" }).click()
+      const dialog = page.getByRole("dialog", { name: "New range" })
+      const rangeID = "instructor-network-lab-number-2"
+      await dialog.getByLabel("ID").fill(rangeID)
+      await dialog.getByLabel("Name").fill("Network lab")
+      await page.keyboard.press("Enter")
+      await page.waitForURL("**/config")
+      expect(page.url()).toContain(`/ui/ranges/${rangeID}/config`)
+      await page.locator(".cm-content").waitFor()
+      await ada.send("DELETE", `/range?rangeID=${rangeID}`)
+    })
+
     test("keeps a configuration that is not saved while other pages are looked at, and says what is planned without it", async () => {
       const { service, user, browser } = lab
       const page = await (await browser()).newPage()

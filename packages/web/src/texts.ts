@@ -215,7 +215,8 @@ export const t = {
     create: "New range",
     createTitle: "New range",
     id: "Range ID",
-    idHint: "Letters, digits, - and _; begins with a letter. Names of machines begin with it, and it cannot be changed later.",
+    idHint:
+      "Letters, digits, - and _, at most 64; begins with a letter. Names of machines begin with it, and it cannot be changed later.",
     name: "Name",
     created: "Range created",
   },

@@ -65,7 +65,7 @@ const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: (
       <form onSubmit={submit}>
         <Field label={t.ranges.id} hint={t.ranges.idHint}>
           {(ids) => (
-            <input {...ids} name="rangeID" required maxLength={20} autocapitalize="none" autocomplete="off" spellcheck={false} />
+            <input {...ids} name="rangeID" required maxLength={64} autocapitalize="none" autocomplete="off" spellcheck={false} />
           )}
         </Field>
         <Field label={t.ranges.name}>{(ids) => <input {...ids} name="name" required maxLength={100} autocomplete="off" />}</Field>
