@@ -423,6 +423,23 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await page.getByText("About", { exact: true }).count()).toBe(0)
     })
 
+    test("shows the audit trail since a day", async () => {
+      const { service, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "ADA")
+      await settled(page, `${service.url}/ui/admin/audit`)
+      const since = async (date: string): Promise<void> => {
+        await page.getByLabel("Since").fill(date)
+        await page.getByRole("button", { name: "Apply" }).click()
+        await page.waitForURL(`**since=${date}**`)
+      }
+      await since("2020-01-01")
+      await page.getByText("startSession").first().waitFor()
+      await since("2999-12-31")
+      await page.getByText("startSession").first().waitFor({ state: "detached" })
+      expect(await page.getByRole("alert").count()).toBe(0)
+    })
+
     test("leads from a refusal to the page that does what its hint says, named after the command", async () => {
       const { service, browser } = lab
       const page = await (await browser()).newPage()

@@ -11,7 +11,7 @@ import { eventReader, follow } from "../src/api/events.ts"
 import { httpsAddress } from "../src/links.ts"
 import { bodyOf, curlOf } from "../src/parts/curl.ts"
 import { withWays } from "../src/parts/ways.ts"
-import { bytes, duration, longTime, plain, shortTime } from "../src/parts/format.ts"
+import { bytes, dayBegins, duration, longTime, plain, shortTime } from "../src/parts/format.ts"
 import { isAddress, nameOf } from "../src/range/allowed-entry.ts"
 import { patchRange } from "../src/range/patch.ts"
 import { rangeSentence } from "../src/range/sentence.ts"
@@ -173,6 +173,15 @@ describe("texts", () => {
     [new Date(2025, 10, 28, 7, 4), "28 Nov 2025, 07:04"],
   ])("name a time as short as it is clear: %s", (at, text) => {
     expect(shortTime(at, new Date(2026, 10, 28, 12))).toBe(text)
+  })
+
+  test("take a day for its beginning at the reader's place", () => {
+    expect(dayBegins("2026-03-04")).toBe(new Date(2026, 2, 4).toISOString())
+    expect([dayBegins("2026-13-44"), dayBegins("yesterday"), dayBegins(undefined)]).toEqual([
+      "2026-13-44",
+      "yesterday",
+      undefined,
+    ])
   })
 
   test("show a complete time, local and in UTC", () => {

@@ -11,6 +11,12 @@ export const dateOf = (text: string | undefined): Date | undefined => {
   return Number.isNaN(at.getTime()) ? undefined : at
 }
 
+/** When a day such as `2026-01-31` begins here, as the API takes times; any other text stays as it is. */
+export const dayBegins = (day: string | undefined): string | undefined => {
+  const at = /^\d{4}-\d\d-\d\d$/u.test(day ?? "") ? new Date(`${day}T00:00`) : undefined
+  return at === undefined || Number.isNaN(at.getTime()) ? day : at.toISOString()
+}
+
 /** The time for today; otherwise with the day, and the year if it is not the current one. */
 export const shortTime = (at: Date, now = new Date()): string => {
   if (at.toDateString() === now.toDateString()) return clock(at)

@@ -1,6 +1,7 @@
 import type { AuditEntry } from "@rangewright/application/wire"
 import { usePart } from "../../api/resource.ts"
 import { submitted } from "../../parts/form.ts"
+import { dayBegins } from "../../parts/format.ts"
 import { CardTable, Parts, Unread } from "../../parts/list.tsx"
 import { Empty, Field, State, Text, Time } from "../../parts/parts.tsx"
 import { linkTo } from "../../links.ts"
@@ -62,7 +63,8 @@ const Row = ({
 export const AuditPage = () => {
   const { query } = place.value
   const asked = Object.fromEntries(filters.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])))
-  const entries = usePart<AuditEntry>("/audit", { ...asked, before: query.get("cursor") ?? undefined })
+  const since = dayBegins(asked["since"])
+  const entries = usePart<AuditEntry>("/audit", { ...asked, since, before: query.get("cursor") ?? undefined })
   const data = entries.data.value
   const submit = (event: SubmitEvent): void => {
     const { text } = submitted(event)
