@@ -93,26 +93,19 @@ describe("a deploy within seconds of a power change that the cluster's list does
     await process.dispose()
   })
 
-  it("asks for the state only of machines that it works in and does not start", async () => {
-    const asked: string[] = []
-    const { lab, range, process, guest, end, change } = await deployedCompany((handle) => (request) => {
-      if (request.method === "GET" && request.path.endsWith("/status/current")) asked.push(request.path)
-      return handle(request)
-    })
-    await pass(lab, 30_000)
-    asked.length = 0
-    expect((await startAndWait(process, range)).state.plan?.steps).toEqual([])
-    expect(asked).toEqual([])
-    expect(await end(process, change("off"))).toEqual(["success", "stopped"])
-    asked.length = 0
-    const planned = await process.runPromise(
-      RunPlanner.use((planner) =>
-        planner.plan(range, { ...again, options: { ...again.options, limit: machine } }, admin, "preview"),
-      ),
-    )
-    expect(planned.steps.map(({ key }) => key)).toContain(`start:${machine}`)
-    expect(asked.filter((path) => path.includes(`/${guest.vmid}/`))).toEqual([])
-    expect(asked).toHaveLength(1)
+  it("powers on the machines that are off although it has nothing else to do, and its preview says so", async () => {
+    const { lab, range, process } = await deployedCompany()
+    const keys = async () => {
+      const planned = await process.runPromise(RunPlanner.use((planner) => planner.plan(range, deploy, admin, "preview")))
+      return planned.steps.map(({ key }) => key)
+    }
+    expect(await keys()).toEqual([])
+    await cutPower(lab, machine)
+    while (!powerOf(lab).includes("stopped")) await pass(lab, 100)
+    expect(await keys()).toEqual([`start:${machine}`])
+    expect((await process.runPromise(RunPlanner.use((planner) => planner.drift(range, admin)))).inSync).toBe(false)
+    expect((await startAndWait(process, range)).state.status).toBe("success")
+    expect(powerOf(lab)).toEqual(["running", "running"])
     await process.dispose()
   })
 })

@@ -8,8 +8,6 @@ import {
   type PlanIssue,
   planPower,
   type PowerChange,
-  powerChanges,
-  powerToRead,
   type Vmid,
 } from "../src/index.ts"
 import { anyConfig, templateNames } from "./plan-arbitrary.ts"
@@ -144,21 +142,6 @@ describe("power", () => {
     const named = [vmidOf(world, "LAB-web")]
     expect(keysOf(Result.getOrThrow(power(world, "shutdown", named)))).toEqual(["shutdown:LAB-web"])
     expect(keysOf(Result.getOrThrow(power(world, "on", named)))).toEqual(["start:LAB-web"])
-  })
-
-  test("must be read of machines that get no step, and of all that are to restart if they are on", () => {
-    const world = deployed()
-    world.vmNamed("LAB-web").machine.power = "stopped"
-    const [web, kali] = [vmidOf(world, "LAB-web"), vmidOf(world, "LAB-kali")]
-    const read = (change: PowerChange) =>
-      powerToRead({ range, world: world.view(), change, vmids: [web, kali] }).map(({ vmid }) => vmid)
-    expect(powerChanges.map((change) => [change, read(change)])).toEqual([
-      ["on", [kali]],
-      ["off", [web]],
-      ["shutdown", [web]],
-      ["reboot", [web, kali]],
-      ["reset", [web, kali]],
-    ])
   })
 
   test("is refused for machines that are not the range's, naming each", () => {

@@ -91,6 +91,14 @@ describe("a single VM that is looked up", () => {
     await rig.close()
   })
 
+  it("is paused while it is paused, although its node says that it runs", async () => {
+    const rig = await withMachine(startOf(refOf({ node: "pve1" })))
+    await asRoot(rig.sim, "POST", "/nodes/pve1/qemu/20001/status/suspend", "")
+    await rig.run(Effect.sleep("10 seconds"))
+    expect(await seek(rig)).toEqual({ type: "there", node: "pve1", power: "paused" })
+    await rig.close()
+  })
+
   it("is absent when no node has it", async () => {
     const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
     for (const from of ["pve1", undefined, "a-node-that-left"]) expect(await seek(rig, from)).toEqual({ type: "absent" })

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { path, type Params } from "../client/form.ts"
 import type { TaskOutcome } from "../tasks/outcome.ts"
 import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
-import { powerOf } from "../wire/cluster.ts"
+import { livePowerOf } from "../wire/cluster.ts"
 import { recordOf, text } from "../wire/read.ts"
 import { awaitAgent } from "./agent.ts"
 import type { Located } from "./identity.ts"
@@ -39,8 +39,7 @@ const liveState = Effect.fnUntraced(function* (
     )
     .pipe(Effect.tapError(() => Effect.sync(() => context.identity.forget(ref.vmid))))
   if (text(data, "name") !== located.name) yield* context.identity.verify(ref, doing)
-  const halted = text(data, "status") === "running" && text(data, "qmpstatus") === "paused"
-  return { ...located, power: halted ? "paused" : powerOf(text(data, "status")) }
+  return { ...located, power: livePowerOf(data) }
 })
 
 const call = Effect.fnUntraced(function* (context: MachineContext, action: Power, node: string, verb: string, params: Params) {

@@ -3,7 +3,7 @@ import { HypervisorFault, type Sought } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
-import { powerOf } from "../wire/cluster.ts"
+import { livePowerOf } from "../wire/cluster.ts"
 import { child, flag, number, recordOf, rows, text } from "../wire/read.ts"
 
 /**
@@ -31,7 +31,7 @@ const powerOn = (
   doing: string,
 ): Effect.Effect<PowerState | undefined, HypervisorFault> =>
   client.get(path`/nodes/${node}/qemu/${vmid}/status/current`, {}, { doing }).pipe(
-    Effect.map((reply): PowerState | undefined => powerOf(text(recordOf(reply.data), "status"))),
+    Effect.map((reply): PowerState | undefined => livePowerOf(recordOf(reply.data))),
     Effect.catchIf(
       (fault) => fault.facts.reason === "not-found",
       () => Effect.succeed(undefined),

@@ -17,6 +17,10 @@ export const powerOf = (status: string | undefined): PowerState => {
   return status === "paused" || status === "suspended" ? "paused" : "unknown"
 }
 
+/** The power in the answer of `status/current`, where a VM that is paused counts as running, unlike in the cluster's list. */
+export const livePowerOf = (status: Fields): PowerState =>
+  powerOf(text(status, "qmpstatus")) === "paused" ? "paused" : powerOf(text(status, "status"))
+
 /** A VM of `cluster/resources`; undefined for containers and malformed rows. A fresh clone has neither name nor state for up to 10 s. */
 export const machineOf = (row: Fields): ObservedMachine | undefined => {
   const vmid = number(row, "vmid")

@@ -7,7 +7,6 @@ import {
   type DeployInput,
   type DeployTag,
   driftOf,
-  expectedOn,
   type Fault,
   InvalidInput,
   liesBelow,
@@ -26,8 +25,6 @@ import {
   planRemoveSnapshots,
   planRollBack,
   planTakeSnapshots,
-  type PlanWorld,
-  powerToRead,
   type PlanIssue,
   type Range,
   type RangeConfig,
@@ -72,7 +69,6 @@ import {
   readMachines,
   readRange,
   snapshotsOf,
-  withLivePower,
   withTemplates,
   type WorldRead,
 } from "./read-world.ts"
@@ -236,16 +232,6 @@ const withReservations = (reservations: CapacityReservations, input: DeployInput
   return { ...input, world: { ...world, reserved: reservations.reservedByOthers(input.range.id, world.cluster) } }
 }
 
-/**
- * The input with the power that the machines have now in which the plan works without starting them: one that somebody switched off seconds
- * ago is then started. A plan without such work costs no read.
- */
-const withPowerForWork = Effect.fnUntraced(function* (input: DeployInput) {
-  const draft = yield* longWork(() => planDeploy(input))
-  if (Result.isFailure(draft)) return input
-  return { ...input, world: yield* withLivePower(input.world, expectedOn(input, draft.success)) }
-})
-
 const storedText = (range: Range) =>
   Effect.flatMap(Ranges, (ranges) => Effect.map(ranges.config(range.id), (stored) => stored?.text))
 const deployedText = (range: Range) => Effect.flatMap(Ranges, (ranges) => ranges.deployedConfig(range.id))
@@ -262,8 +248,7 @@ const deployPlan = (reservations: CapacityReservations, range: Range, choice: De
     const config = yield* deployableConfig(range, text, by, choice)
     const wanted = { range, config, by }
     const reserve = moment !== "preview"
-    const whole = Effect.fnUntraced(function* (observed: DeployInput) {
-      const input = yield* withPowerForWork(observed)
+    const whole = Effect.fnUntraced(function* (input: DeployInput) {
       yield* loadReservations(reservations)
       // looked up, planned and reserved without interruption: of two concurrent plans one sees the other
       return yield* planned(doing, () =>
@@ -298,10 +283,8 @@ const routerInput = (range: Range, tags: readonly DeployTag[], by: UserId, momen
     const limit = renderName(config.router.name, { rangeId: range.id })
     const choice: DeployChoice = { ...wholeDeploy, tags, limit, force: true }
     const input = yield* deployInput({ range, config, by }, moment !== "preview")
-    const routerIn = ({ cluster }: PlanWorld) => cluster.machines.find(({ name, pool }) => name === limit && pool === range.id)
-    const listed = routerIn(input.world)
-    const world = listed?.power === "running" ? yield* withLivePower(input.world, [listed]) : input.world
-    return { config, router: limit, power: routerIn(world)?.power, input: { ...input, world, choice } }
+    const router = input.world.cluster.machines.find(({ name, pool }) => name === limit && pool === range.id)
+    return { config, router: limit, power: router?.power, input: { ...input, choice } }
   })
 
 /** Plans the update of who the router lets in. Allowed in testing mode too, since access changes then as well. */
@@ -309,7 +292,7 @@ const accessPlan = (range: Range, by: UserId, moment: PlanMoment) =>
   Effect.gen(function* () {
     const { input, router, power } = yield* routerInput(range, ["access-control"], by, moment)
     const doing = `change who may use range ${range.id}`
-    // the store may not know yet that it is off: an update is no reason to power it on, or to recreate it
+    // an update is no reason to power it on, or to recreate it
     if (power !== "running") return yield* routerAway(doing, range, router, power ?? "gone")
     const whole = yield* withTemplates(input)
     return yield* planned(doing, () => planDeploy(whole))
@@ -370,9 +353,8 @@ const destroyPlan = (
 const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "power" | "auto-shutdown" }>) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
-    const listed = yield* readMachines(range, yield* hypervisor.observe)
+    const world = yield* readMachines(range, yield* hypervisor.observe)
     const asked = request.kind === "power" ? request : { change: "shutdown" as const, vmids: undefined }
-    const world = yield* withLivePower(listed, powerToRead({ ...asked, range, world: listed }))
     return yield* planned(`change the power of range ${range.id}`, () => planPower({ ...asked, range, world }))
   })
 

@@ -137,7 +137,19 @@ export interface WorldRead {
   readonly details?: ReadonlyMap<Vmid, MachineDetail> | undefined
 }
 
-/** The current state of a range's machines: the cluster, their configurations, and what is stored about them. For power changes. */
+/**
+ * The cluster with the power that these machines have now, one read each. Its list shows it some seconds late, and what this process knows of
+ * its own changes is not all: machines are also switched by other instances, by hand and by their guests.
+ */
+const withLivePower = Effect.fnUntraced(function* (cluster: ObservedCluster, wanted: readonly ObservedMachine[]) {
+  const hypervisor = yield* Hypervisor
+  const read = ({ node, vmid }: ObservedMachine) =>
+    Effect.map(hypervisor.seek(vmid, node), (found) => [vmid, found.type === "there" ? found.power : "unknown"] as const)
+  const live = new Map(yield* Effect.forEach(wanted, read, { concurrency: readsAtOnce }))
+  return { ...cluster, machines: cluster.machines.map((one) => ({ ...one, power: live.get(one.vmid) ?? one.power })) }
+})
+
+/** The current state of a range's machines: the cluster, their configurations and power, and what is stored about them. */
 export const readMachines = (
   range: Pick<Range, "id">,
   observed: ObservedCluster,
@@ -156,7 +168,7 @@ export const readMachines = (
     )
     const details = yield* detailsOf(own, known)
     const world: PlanWorld = {
-      cluster,
+      cluster: yield* withLivePower(cluster, own),
       details,
       owed: owedNow(yield* machines.owed(range.id), details),
       networks: [],
@@ -172,20 +184,6 @@ export const readMachines = (
       doubt: (yield* machines.freshness).doubt?.reason,
     }
     return world
-  })
-
-/**
- * The world with the power that these machines have now, one read each. The cluster's list shows it some seconds late, and what this
- * process knows of its own changes is not all: machines are also switched by other instances, by hand and by their guests.
- */
-export const withLivePower = (world: PlanWorld, wanted: readonly ObservedMachine[]) =>
-  Effect.gen(function* () {
-    const hypervisor = yield* Hypervisor
-    const read = ({ node, vmid }: ObservedMachine) =>
-      Effect.map(hypervisor.seek(vmid, node), (found) => [vmid, found.type === "there" ? found.power : "unknown"] as const)
-    const live = new Map(yield* Effect.forEach(wanted, read, { concurrency: readsAtOnce }))
-    const machines = world.cluster.machines.map((one) => ({ ...one, power: live.get(one.vmid) ?? one.power }))
-    return { ...world, cluster: { ...world.cluster, machines } }
   })
 
 /** The same with networks and pool: at most two more reads. */

@@ -1,8 +1,6 @@
 import * as Result from "effect/Result"
 import type { Vmid } from "../access/ids.ts"
 import { groupBy } from "../group-by.ts"
-import type { ObservedMachine } from "../machine/observed.ts"
-import { isRouter } from "../machine/router.ts"
 import { machineNames } from "./desired.ts"
 import { keepOnly } from "./graph.ts"
 import { hinderedTasks } from "./guest-obstacles.ts"
@@ -63,20 +61,6 @@ export const templatesToRead = (input: DeployInput): readonly Vmid[] => {
     return existing === undefined || (input.choice.replace && existing.mark.template !== template)
   })
   return [...new Set(needed)].flatMap((name) => templatesNamed(input.world, name).map((t) => t.vmid))
-}
-
-/**
- * Machines that the plan expects to be on already: it works inside them and does not start them. The router is one as soon as there is work
- * in any machine, since it is their network. A plan without such work expects nothing.
- */
-export const expectedOn = ({ range, world }: DeployInput, { steps }: Plan): readonly ObservedMachine[] => {
-  const started = new Set(steps.flatMap(({ action }) => (action.kind === "start" ? action.machine.vmid : [])))
-  const entered = new Set(steps.flatMap(({ action }) => (action.kind === "guest" ? action.machine.vmid : [])))
-  return entered.size === 0
-    ? []
-    : [...identify(range.id, world).own.values()]
-        .map(({ observed }) => observed)
-        .filter((one) => !started.has(one.vmid) && (entered.has(one.vmid) || isRouter(one, range.id)))
 }
 
 const outlineOf = (input: DeployInput, found: Survey): DeployOutline => {

@@ -1,6 +1,6 @@
 import * as Result from "effect/Result"
 import type { RangeId, Vmid } from "../access/ids.ts"
-import type { ObservedMachine, PowerState } from "../machine/observed.ts"
+import type { PowerState } from "../machine/observed.ts"
 import { type Identified, identify, labelOf, type OwnMachine, type Unreadable, unsureHint } from "./identify.ts"
 import type { PlanIssue } from "./issue.ts"
 import { bootUse, owedStep, refOf, shutdownPatience, stopStep } from "./machine-steps.ts"
@@ -28,15 +28,6 @@ export interface PowerInput {
 
 const chosenOf = ({ vmids }: Pick<PowerInput, "vmids">, { own }: Identified): readonly OwnMachine[] =>
   [...own.values()].filter(({ observed }) => vmids === undefined || vmids.includes(observed.vmid))
-
-/**
- * Machines of whose power the plan must be certain: it would leave them as they are, or restarts them only if they are on. A step that
- * switches a machine looks itself.
- */
-export const powerToRead = (input: Pick<PowerInput, "range" | "world" | "change" | "vmids">): readonly ObservedMachine[] =>
-  chosenOf(input, identify(input.range.id, input.world))
-    .map(({ observed }) => observed)
-    .filter(({ power }) => (isRestart(input.change) ? power !== "paused" : isReached(power, input.change)))
 
 /** Plans to switch machines of a range on or off, all at once; machines already in that state get no step. */
 export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanIssue[]> => {
