@@ -268,6 +268,25 @@ describe("a failing task", () => {
     await rig.close()
   })
 
+  it("a machine left locked by a killed clone is recognized while others clone", async () => {
+    const rig = makeRig()
+    await prepared(rig, "clone")
+    await rig.stranger(20_001)
+    Object.assign(rig.sim.guest(20_001)!.config, { lock: "clone" })
+    const { node, vmid } = rig.template
+    const others = Effect.gen(function* () {
+      for (let newid = 30_000; ; newid += 1) {
+        yield* Effect.promise(() => asRoot(rig.sim, "POST", `/nodes/${node}/qemu/${vmid}/clone`, `newid=${newid}&full=1`))
+        yield* Effect.sleep("5 seconds")
+      }
+    })
+    const fault = await rig.run(
+      Effect.raceFirst(others, Effect.timeout(Effect.flip(perform(actionOf(rig, "clone"))), "20 minutes")),
+    )
+    expect(fault).toMatchObject({ facts: { reason: "failed", detail: expect.stringContaining("was interrupted") as string } })
+    await rig.close()
+  })
+
   it("a machine whose clone broke off right before it joined its pool is ours", async () => {
     const rig = makeRig()
     await prepared(rig, "start")

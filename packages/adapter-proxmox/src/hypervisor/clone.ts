@@ -26,15 +26,15 @@ const cloneParams = (action: CloneAction): Params => ({
   target: action.machine.node === action.template.node ? undefined : action.machine.node,
 })
 
-/** Tasks distinguish a stale `lock: clone` from a running clone: it is stale when no clone runs. */
-const cloneRuns = (context: MachineContext, doing: string) =>
-  context.client
-    .get("/cluster/tasks", {}, { doing })
-    .pipe(
-      Effect.map((reply) =>
-        rows(reply.data).some((row) => text(row, "type") === "qmclone" && text(row, "endtime") === undefined),
-      ),
-    )
+/** The running clones of the template. A task does not tell which VM it makes. */
+const runningClones = (context: MachineContext, { template }: CloneAction, doing: string) =>
+  Effect.map(context.client.get("/cluster/tasks", {}, { doing }), ({ data }): readonly (string | undefined)[] =>
+    rows(data).flatMap((row) =>
+      text(row, "type") === "qmclone" && text(row, "id") === String(template.vmid) && text(row, "endtime") === undefined
+        ? [text(row, "upid")]
+        : [],
+    ),
+  )
 
 /** How long a machine stays locked by a clone without a task before the clone counts as aborted. */
 const staleSeconds = 60
@@ -86,6 +86,8 @@ const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(fu
   const doing = doingOf(action)
   const fault = (reason: "taken" | "unknown-effect" | "failed", detail: string, hint?: string) =>
     new HypervisorFault({ doing, reason, detail, ...(hint === undefined ? {} : { hint }) })
+  /** Those that may hold the lock: it was there before any that began later. */
+  let suspects: readonly (string | undefined)[] | undefined
   const verdict = yield* lookUntil(
     (waited) =>
       Effect.gen(function* () {
@@ -95,8 +97,10 @@ const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(fu
         if (text(found.config, "lock") !== "clone")
           return carries(action, found.config) ? ("marked" as const) : ("foreign" as const)
         // a clone whose task was lost may still be running
-        if (waited < staleSeconds || (yield* cloneRuns(context, doing))) return undefined
-        return "stale" as const
+        if (waited < staleSeconds) return undefined
+        const running = yield* runningClones(context, action, doing)
+        suspects = (suspects ?? running).filter((one) => running.includes(one))
+        return suspects.length > 0 ? undefined : ("stale" as const)
       }),
     { seconds: context.options.cloneSeconds, fastest: 1, slowest: 10 },
   )
