@@ -474,3 +474,30 @@ describe("a migration on Proxmox refuses", () => {
     await rig.close()
   })
 })
+
+describe("a migration on Proxmox whose reload of a node hangs", () => {
+  it.each([
+    ["goes on after a quarter of an hour if the node has loaded its network", true],
+    ["fails after a quarter of an hour otherwise, and names the task", false],
+  ])("%s", async (_how, isLoaded) => {
+    const rig = firstGeneration()
+    const { steps } = await planned(rig)
+    const reload = steps.find(({ action }) => action.kind === "reload-network")!
+    for (const { action } of steps.slice(0, steps.indexOf(reload))) if (isWorldly(action)) await perform(rig, action)
+    const action = reload.action as NetworkMigrationAction
+    const { token } = await rig.run(NetworkMigration.use((migration) => migration.dispatch(action)))
+    await rig.run(Effect.sleep("1 minute"))
+    const hanging = [...rig.sim.state.tasks.values()].findLast(({ type }) => type === "srvreload")
+    Object.assign(hanging!, { exitstatus: undefined, endtime: undefined })
+    if (!isLoaded) await root(rig, "POST", "/nodes/pve1/network", "iface=vmbr1001&type=bridge")
+    const from = rig.sim.clock.now()
+    const ended = await rig.run(Effect.result(NetworkMigration.use((migration) => migration.settle(action, token))))
+    expect(rig.sim.clock.now() - from).toBeLessThan(1_200_000)
+    expect(ended).toMatchObject(
+      isLoaded
+        ? { _tag: "Success" }
+        : { failure: { facts: { detail: "its task srvreload networking on node pve1 has not ended within 15 min" } } },
+    )
+    await rig.close()
+  })
+})

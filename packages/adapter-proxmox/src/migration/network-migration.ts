@@ -3,6 +3,7 @@ import type { Dispatched, HypervisorFault, NetworkMigration, NetworkMigrationAct
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
+import { awaitApply, endlessApply } from "../network/own-apply.ts"
 import { taskFault } from "../tasks/settlement.ts"
 import { parseUpid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
@@ -108,14 +109,16 @@ export const makeNetworkMigration = (
     token: Json,
   ): Effect.fn.Return<void, HypervisorFault> {
     const upid = parseUpid(recordOf(token)["task"])
-    const outcome = upid === undefined ? undefined : yield* awaitTask(upid)
-    // an apply's task may fail or be lost although it took effect: the nodes' state decides
     const proof = prove(action)
-    if (outcome === undefined || outcome.type === "ok") return yield* proof
+    if (upid === undefined) return yield* proof
+    const outcome = yield* awaitApply(awaitTask, upid)
+    if (outcome?.type === "ok") return yield* proof
+    const doing = doingOf(action)
+    // an apply's task may fail, hang or be lost although it took effect: the nodes' state decides
     yield* Effect.catchIf(
       proof,
       ({ facts }) => facts.reason === "failed",
-      () => Effect.fail(taskFault(doingOf(action), outcome)),
+      () => Effect.fail(outcome === undefined ? endlessApply(doing, upid) : taskFault(doing, outcome)),
     )
   })
 
