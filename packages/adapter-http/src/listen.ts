@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { sharePort, type TlsPair } from "./share-port.ts"
@@ -52,9 +52,14 @@ const refusal = (reason: string): string => {
   return `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
 }
 
-/** Bytes that are not an HTTP request get one short answer; statuses other than 400 would be misread. */
-const answerBroken = (error: NodeJS.ErrnoException, socket: Socket): void => {
+/**
+ * Bytes that are not an HTTP request get one short answer; statuses other than 400 would be misread. After requests that are still to be
+ * answered, it would be taken for the answer to one of them: then the connection ends when they are answered.
+ */
+const answerBroken = (error: NodeJS.ErrnoException, socket: Socket, open: readonly ServerResponse[]): void => {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+  const last = open.findLast(({ req, headersSent }) => req.complete || headersSent)
+  if (last !== undefined) return void last.once("close", () => socket.destroySoon())
   const reason =
     error.code === "HPE_HEADER_OVERFLOW"
       ? "Cannot read the request: its headers are too large"
@@ -75,8 +80,21 @@ const started = (server: Server, { host, port }: ListenOptions): Promise<void> =
 
 /** Serves the app on one port; call it again for another one. Rejects with the system's error when it cannot listen. */
 export const listen = async (app: HttpApp, options: ListenOptions): Promise<Listener> => {
-  const server = createServer({ ...usualLimits, ...options.limits, shouldUpgradeCallback: app.upgrades }, app.handle)
-  server.on("clientError", answerBroken)
+  /** The answers of each connection whose last byte has not been passed to the system. */
+  const open = new Map<Socket, Set<ServerResponse>>()
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request
+    const answers = open.get(socket) ?? new Set()
+    if (!open.has(socket)) {
+      open.set(socket, answers)
+      socket.once("close", () => open.delete(socket))
+    }
+    answers.add(response)
+    response.once("close", () => answers.delete(response))
+    app.handle(request, response)
+  }
+  const server = createServer({ ...usualLimits, ...options.limits, shouldUpgradeCallback: app.upgrades }, handle)
+  server.on("clientError", (error, socket) => answerBroken(error, socket as Socket, [...(open.get(socket as Socket) ?? [])]))
   // the server no longer tracks connections that it has handed over
   const upgraded = new Set<Duplex>()
   server.on("upgrade", (request, connection, head) => {
@@ -85,7 +103,7 @@ export const listen = async (app: HttpApp, options: ListenOptions): Promise<List
     app.upgrade(request, connection, head)
   })
   // an unknown expectation is ignored: node would answer 417, which clients misread
-  server.on("checkExpectation", app.handle)
+  server.on("checkExpectation", handle)
   const shared = options.tls === undefined ? undefined : sharePort(server, options.tls)
   await started(server, options)
   // without this listener, one connection that cannot be accepted would end the process
@@ -100,6 +118,16 @@ export const listen = async (app: HttpApp, options: ListenOptions): Promise<List
           server.closeAllConnections()
           for (const connection of upgraded) connection.destroy()
         }, deadline)
+        // node counts a connection as idle as soon as its answer has been handed over, although slow readers have not got it yet
+        const closeIdle = server.closeIdleConnections.bind(server)
+        server.closeIdleConnections = () => {
+          // one that waits for an earlier answer has no socket yet, and is closed with it
+          const unread = [...open.values()]
+            .flatMap((answers) => [...answers])
+            .find((one) => one.writableEnded && one.socket !== null)
+          if (unread === undefined) closeIdle()
+          else unread.once("close", () => server.closeIdleConnections())
+        }
         app.stop()
         server.close(() => {
           clearTimeout(cut)

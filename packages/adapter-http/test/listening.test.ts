@@ -9,6 +9,8 @@ import { networkInterfaces, tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect as connectTls } from "node:tls"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { HttpApp } from "../src/http-app.ts"
+import { listen } from "../src/listen.ts"
 import { gated, samples, waiting } from "./sample-operations.ts"
 import { startService } from "./support.ts"
 
@@ -133,6 +135,25 @@ describe("a stop", () => {
     await stopped
   })
 
+  it("sends answers to their end, to slow readers as well", async () => {
+    // more than the system buffers
+    const size = 64 * 1024 ** 2
+    const app: HttpApp = {
+      handle: (_request, response) => void response.end(Buffer.alloc(size, "x")),
+      upgrades: () => false,
+      upgrade: () => undefined,
+      stop: () => undefined,
+      end: () => Promise.resolve(0),
+    }
+    const listener = await listen(app, { host: "127.0.0.1", port: 0, tls: undefined })
+    const reader = connect(listener.port, "127.0.0.1")
+    reader.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    await once(reader, "readable")
+    const closed = listener.close(10_000)
+    expect((await answerOf(reader)).length).toBeGreaterThan(size)
+    await closed
+  })
+
   it("ends changes that wait for their turn, with the reason and a hint", async () => {
     const patient = waiting()
     const service = await startService({ operations: [patient.operation] })
@@ -169,6 +190,31 @@ describe("a stop", () => {
     await Promise.all(clients)
     expect(await endless).toBe("cut")
     expect(await slow.ended).toBe("interrupted")
+  })
+})
+
+describe("bytes that are not a request", () => {
+  it("after a request do not take the place of its answer", async () => {
+    const slow = gated("POST")
+    const service = await startService({ operations: [slow.operation] })
+    const socket = connect(service.port, "127.0.0.1")
+    const length = "Content-Type: application/json\r\nContent-Length: 2"
+    socket.write(`POST /api/v2/gated HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${service.keys.member}\r\n${length}\r\n\r\n{}}and more`)
+    const answer = answerOf(socket)
+    await slow.entered
+    slow.open()
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 OK[^]*"done"\}\n$/u)
+    await service.stop()
+  })
+
+  it("in the middle of a request are answered at once", async () => {
+    const slow = gated("POST")
+    const service = await startService({ operations: [slow.operation] })
+    const socket = connect(service.port, "127.0.0.1")
+    const key = `X-API-KEY: ${service.keys.member}`
+    socket.write(`POST /api/v2/gated HTTP/1.1\r\nHost: x\r\n${key}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`)
+    expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request[^]*not valid HTTP/u)
+    await service.stop()
   })
 })
 
