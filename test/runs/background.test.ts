@@ -381,13 +381,16 @@ describe("a machine that the list lacks", () => {
     await process.dispose()
   })
 
-  it("takes no call while the list is complete", async () => {
+  it("takes no call while the list is complete, beside those for the power of the machines of a plan", async () => {
     await withTicks((lab, tick) =>
       Effect.gen(function* () {
         lab.world.calls.length = 0
         for (let n = 0; n < 5; n++) yield* tick
+        expect(lab.world.calls.filter(({ method }) => method === "seek")).toEqual([])
         yield* planOf(lab)
-        expect(lab.world.calls.filter(({ method }) => method === "seek" || method === "blindness")).toEqual([])
+        const machines = [...lab.world.vms.values()].filter(({ template }) => !template)
+        expect(lab.world.calls.filter(({ method }) => method === "seek")).toHaveLength(machines.length)
+        expect(lab.world.calls.filter(({ method }) => method === "blindness")).toEqual([])
       }),
     )
   })

@@ -71,7 +71,7 @@ describe.each([
     const second = await deployLab(lab)
     expect(second.state).toMatchObject({ status: "success", plan: { steps: [] } })
     expect(counts(lab)).toMatchObject({ mutating: 0, agent: 0 })
-    expect(counts(lab).reads).toBeLessThanOrEqual(5 + machines)
+    expect(counts(lab).reads).toBeLessThanOrEqual(5 + 2 * machines)
   })
 })
 

@@ -28,7 +28,7 @@ describe("a range that is planned from its configuration", () => {
     const second = await startAndWait(process, range)
     expect(second.state.plan?.steps).toEqual([])
     expect(count(lab.world.calls, (call) => call.mutating)).toBe(0)
-    expect(count(lab.world.calls, reading)).toBeLessThanOrEqual(5 + machines)
+    expect(count(lab.world.calls, reading)).toBeLessThanOrEqual(5 + 2 * machines)
     expect(endOf(lab)).toEqual(end)
     await process.dispose()
   })

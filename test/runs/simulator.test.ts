@@ -23,7 +23,7 @@ describe.each([1, 3])("a range on a Proxmox simulator of %d node(s)", (nodes) =>
     const second = await startAndWait(process, range)
     expect(second.state.plan?.steps).toEqual([])
     expect(lab.sim.calls.counts().mutating).toBe(0)
-    expect(lab.sim.calls.counts().reads).toBeLessThanOrEqual(5 + machines)
+    expect(lab.sim.calls.counts().reads).toBeLessThanOrEqual(5 + 2 * machines)
 
     const preview = () => {
       lab.sim.calls.clear()
