@@ -54,6 +54,19 @@ const accessControl = { kind: "access" }
 const rangesOf = async (as: typeof ada): Promise<unknown> =>
   JSON.parse(new TextDecoder().decode((await app.call("listGroupRanges", as, { group: red })) as Uint8Array))
 
+describe("a range that a user has through a group", () => {
+  it("is not revoked from the user alone: the answer says why and what to do", async () => {
+    await addUsers(["Ada"])
+    await addRanges(["LAB"])
+    expect(await app.fails("revokeRangeFromUser", admin, { range: lab, path: { userID: "Ada", rangeID: "LAB" } })).toMatchObject({
+      kind: "conflict",
+      message: "Cannot revoke range LAB from user Ada: they have it through a group",
+      hint: "Remove the user from the group, or the range from it.",
+    })
+    expect(await holders()).toEqual([["Ada", "Group Member"]])
+  })
+})
+
 describe("groups", () => {
   it("are made once, with names that are allowed", async () => {
     expect(await app.call("createGroup", admin, { body: { name: "blue", description: "Defenders" } })).toEqual({

@@ -77,3 +77,18 @@ it("capacity fails without a blueprint or range, for an unknown blueprint, and f
   await app.run(Ranges.use((ranges) => ranges.setConfig("LAB" as RangeId, "ludus: [{}]\n")))
   expect(await app.fails("getCapacity", admin, { range: lab })).toMatchObject({ kind: "invalid" })
 })
+
+it("diagnostics list inactive storages, whose size nobody knows, too", async () => {
+  const app = makeTestApp()
+  const admin = await app.addUser("AD", { isAdmin: true })
+  const storages = [storage, { ...storage, name: "backup", active: false, totalBytes: 0, usedBytes: 0 }]
+  await app.run(Machines.use((store) => store.replace({ at: new Date(), nodes: [node("b")], storages, machines })))
+  const unknown = { size_gb: 0, used_gb: 0, free_gb: 0, free_percentage: 0 }
+  expect(await app.call("diagnostics", admin)).toMatchObject({
+    storage_pools: [
+      { name: "local", free_percentage: 60 },
+      { name: "backup", type: "dir", ...unknown },
+    ],
+    notes: expect.arrayContaining(["inactive, so their size is not known (not zero): backup"]) as string[],
+  })
+})

@@ -40,7 +40,7 @@ const poolOf = ({ name, type, totalBytes, usedBytes }: ObservedStorage) => ({
   size_gb: gib(totalBytes),
   used_gb: gib(usedBytes),
   free_gb: gib(Math.max(0, totalBytes - usedBytes)),
-  free_percentage: twoDecimals(100 - (100 * usedBytes) / totalBytes),
+  free_percentage: totalBytes === 0 ? 0 : twoDecimals(100 - (100 * usedBytes) / totalBytes),
 })
 
 /** The node's figures. Clients need every number: `notes` says which of them were not measured, and why. */
@@ -68,18 +68,16 @@ export const diagnostics = operation({
       const cores = cpu.cores ?? node?.cpus
       const { figures, missing } = parsePveperf(pveperf)
       const storages = (cluster?.storages ?? []).filter((s) => s.node === node?.name)
-      // an inactive storage has no size
-      const sized = storages.filter(({ totalBytes }) => totalBytes > 0)
+      const unsized = storages.filter(({ totalBytes }) => totalBytes === 0).map(({ name }) => name)
       const why = available ? "pveperf did not print them" : "that needs a shell on the node, and none is configured (ssh_host)"
-      const unsized = storages.filter((storage) => !sized.includes(storage)).map(({ name }) => name)
       return {
         cpu: { model: cpu.model, cores: cores ?? 0 },
-        storage_pools: sized.map(poolOf),
+        storage_pools: storages.map(poolOf),
         pveperf: figures,
         notes: [
           ...(node === undefined ? ["no node was observed yet: nothing was measured"] : []),
           ...(missing.length === 0 ? [] : [`not measured (not zero): ${missing.join(", ")}; ${why}`]),
-          ...(unsized.length === 0 ? [] : [`left out, because their size is not known: ${unsized.join(", ")}`]),
+          ...(unsized.length === 0 ? [] : [`inactive, so their size is not known (not zero): ${unsized.join(", ")}`]),
         ],
       }
     }),

@@ -33,12 +33,15 @@ export const revokeRangeFromUser = operation({
       const ranges = yield* Ranges
       const users = yield* Users
       const doing = `revoke range ${range.id} from user ${path.userID.slice(0, 64)}`
-      const direct = (yield* ranges.grants(range.id)).find(
-        (grant) => grant.userId === path.userID && grant.accessType === "Direct",
-      )
+      const held = (yield* ranges.grants(range.id)).filter(({ userId }) => userId === path.userID)
       const user = yield* users.find(path.userID as UserId)
-      if (direct === undefined || user === undefined)
-        return yield* new Conflict({ what: `Cannot ${doing}: the user was not given it` })
+      if (user === undefined || !held.some(({ accessType }) => accessType === "Direct"))
+        return yield* held.length === 0
+          ? new Conflict({ what: `Cannot ${doing}: the user was not given it` })
+          : new Conflict({
+              what: `Cannot ${doing}: they have it through a group`,
+              hint: "Remove the user from the group, or the range from it.",
+            })
       const untold = yield* changeAccess({
         doing,
         by: caller.id,
