@@ -1,6 +1,7 @@
 import { operations, type Operation } from "@rangewright/application"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { stored } from "./ask.ts"
+import { ask } from "./ask.ts"
 import { bodyOf, pathOf, sampleOf, type Sample } from "./requests.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 
@@ -24,12 +25,12 @@ const call = async (operation: Operation, headers: Record<string, string>, more:
   const sample = sampleOf(operation, service.runId)
   const filled = { ...sample, ...more, path: { ...sample.path, ...more.path }, query: { ...sample.query, ...more.query } }
   const init = bodyOf(operation, filled)
-  const response = await fetch(service.url + pathOf(operation, filled), {
+  const response = await ask(service.url + pathOf(operation, filled), {
     ...init,
     method: operation.route.method,
     headers: { ...(init.headers as Record<string, string>), ...headers },
   })
-  return { status: response.status, body: (await response.json()) as Answer["body"] }
+  return { status: response.status, body: JSON.parse(await response.text()) as Answer["body"] }
 }
 
 const key = (who: keyof WholeService["keys"]) => ({ "x-api-key": service.keys[who] })

@@ -1,5 +1,5 @@
 import type { Operation } from "@rangewright/application"
-import { request } from "node:http"
+import { Agent, type IncomingMessage, request } from "node:http"
 import { text as textOf } from "node:stream/consumers"
 import { bodyOf, pathOf, sampleOf, type Sample } from "./requests.ts"
 import type { WholeService } from "./service.ts"
@@ -11,6 +11,40 @@ export interface Answer {
   readonly status: number
   readonly headers: { readonly get: (name: string) => string | null }
   readonly text: () => Promise<string>
+  /** Instead of `text`: nobody reads the rest. */
+  readonly drop?: () => void
+}
+
+const answerOf = (incoming: IncomingMessage): Answer => ({
+  status: incoming.statusCode ?? 0,
+  headers: { get: (name) => (incoming.headers[name] as string | undefined) ?? null },
+  text: () => textOf(incoming),
+  // a stream has no end; the end of anything else keeps the connection
+  drop: () => void (incoming.headers["content-type"] === "text/event-stream" ? incoming.destroy() : incoming.resume()),
+})
+
+const agent = new Agent({ keepAlive: true })
+
+/** What `fetch` does, in half its processor time: tests send tens of thousands of requests. It follows no redirects. */
+export const ask = async (url: string, init: Pick<RequestInit, "method" | "headers" | "body"> = {}): Promise<Answer> => {
+  const { method = "GET", headers, body } = init
+  if (typeof body !== "string" && body !== undefined && body !== null) {
+    const response = await fetch(url, init)
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: () => response.text(),
+      drop: () => void response.body?.cancel(),
+    }
+  }
+  // Node.js does not say by itself that a DELETE has a body
+  const length = typeof body === "string" ? { "content-length": Buffer.byteLength(body) } : {}
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { agent, method, headers: { ...(headers as Headers), ...length } })
+    outgoing.on("response", (incoming) => resolve(answerOf(incoming)))
+    outgoing.on("error", reject)
+    outgoing.end(body ?? undefined)
+  })
 }
 
 /** Requests a WebSocket, and closes it at once if it opens. */
@@ -48,7 +82,7 @@ export const send = (operation: Operation, url: string, init: RequestInit & { re
     ? openSocket(url, init.headers)
     : operation.id === "streamEvents"
       ? beginningOf(url, init)
-      : fetch(url, { ...init, method: operation.route.method })
+      : ask(url, { ...init, method: operation.route.method })
 
 /** The status of the operation's sample request with this query, and this body if one is given. Does not wait for streams to end. */
 export const statusOf = async (
@@ -67,7 +101,7 @@ export const statusOf = async (
     ...init,
     headers: { ...(init.headers as Headers), ...headers },
   })
-  if (response instanceof Response) await response.body?.cancel()
+  response.drop?.()
   return response.status
 }
 

@@ -1,6 +1,7 @@
 import { operations, type Operation } from "@rangewright/application"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { ask } from "./ask.ts"
 import { bodyOf, needsOf, pathOf, refusalOf, sampleOf } from "./requests.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 import { sqliteDatabases } from "./sqlite-storage.ts"
@@ -18,7 +19,7 @@ const call = async (service: WholeService, operation: Operation) => {
     ...(sample.adminActsAs === undefined ? {} : { userID: sample.adminActsAs }),
   }
   const init = bodyOf(operation, sample)
-  const response = await fetch(service.url + pathOf(operation, { ...sample, query: { ...sample.query, ...query } }), {
+  const response = await ask(service.url + pathOf(operation, { ...sample, query: { ...sample.query, ...query } }), {
     ...init,
     method: operation.route.method,
     headers: { "x-api-key": service.keys.admin, ...(init.headers as Record<string, string>) },

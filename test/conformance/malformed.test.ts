@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { ask } from "./ask.ts"
 import { bodyOf, pathOf, sampleOf } from "./requests.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 
@@ -19,7 +20,7 @@ const json = { "content-type": "application/json" }
 
 const send = async (operation: Operation, init: RequestInit, query: Record<string, string> = {}) => {
   const sample = sampleOf(operation, service.runId)
-  const response = await fetch(service.url + pathOf(operation, { ...sample, query: { ...sample.query, ...query } }), {
+  const response = await ask(service.url + pathOf(operation, { ...sample, query: { ...sample.query, ...query } }), {
     ...init,
     method: operation.route.method,
     headers: { "x-api-key": service.keys.admin, ...sample.headers, ...(init.headers as Record<string, string>) },
@@ -133,7 +134,7 @@ describe.each(withPath)("%s", (_id, operation) => {
     ]) {
       const path = `${operation.route.base === "/" ? "" : operation.route.base}${operation.route.path.replace(/\{\w+\}/gu, text)}`
       const init = bodyOf(operation, sampleOf(operation, service.runId))
-      const response = await fetch(service.url + path, {
+      const response = await ask(service.url + path, {
         ...init,
         method: operation.route.method,
         headers: { "x-api-key": service.keys.admin, ...(init.headers as Record<string, string>) },

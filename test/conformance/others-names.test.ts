@@ -18,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { ask } from "./ask.ts"
 import { bodyOf, needsRunning, pathOf, type Sample, sampleOf } from "./requests.ts"
 import { config, startWholeService, type WholeService } from "./service.ts"
 
@@ -150,7 +151,7 @@ const variants = function* (operation: Operation, sample: Sample, text: string):
 
 const send = async (operation: Operation, sample: Sample, key: string) => {
   const init = bodyOf(operation, sample)
-  const response = await fetch(service.url + pathOf(operation, sample), {
+  const response = await ask(service.url + pathOf(operation, sample), {
     ...init,
     method: operation.route.method,
     headers: { ...(init.headers as Record<string, string>), "x-api-key": key },

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { betweenCalls, type StoragePort } from "./between-calls.ts"
+import { ask } from "./ask.ts"
 import { bodyOf, needsOf, pathOf, refusalOf, type Sample, sampleOf } from "./requests.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 import { sqliteDatabases } from "./sqlite-storage.ts"
@@ -56,7 +57,7 @@ const concerned = (service: WholeService, operation: Operation): readonly string
 const call = async (service: WholeService, operation: Operation) => {
   const sample = requestOf(service, operation)
   const init = bodyOf(operation, sample)
-  const response = await fetch(service.url + pathOf(operation, sample), {
+  const response = await ask(service.url + pathOf(operation, sample), {
     ...init,
     method: operation.route.method,
     headers: { "x-api-key": service.keys.admin, ...(init.headers as Record<string, string>) },

@@ -2,13 +2,25 @@ import { type AuditEntry, CurrentAudit, StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { MemoryStore } from "./memory-store.ts"
+import type { MemoryStore, StoredAuditEntry } from "./memory-store.ts"
 
 type FailureOf<Y> = Y extends Result.Result<unknown, infer E> ? E : never
 
+/** Places of the entries with a key, in the first `upTo` entries: searching a long trail for each request would take most of its time. */
+const places = new WeakMap<readonly StoredAuditEntry[], { readonly upTo: number; readonly byKey: Map<string, number> }>()
+
+const placeOf = (audit: readonly StoredAuditEntry[], key: string): number => {
+  const { upTo = 0, byKey = new Map<string, number>() } = places.get(audit) ?? {}
+  for (let place = upTo; place < audit.length; place++) byKey.set(audit[place]?.key ?? "", place)
+  places.set(audit, { upTo: audit.length, byKey })
+  const place = byKey.get(key) ?? -1
+  // entries before it were removed
+  return place >= 0 && audit[place]?.key !== key ? audit.findIndex((kept) => kept.key === key) : place
+}
+
 /** Adds an entry, unless one with the draft's key exists: then only its outcome changes. */
 export const keepEntry = ({ audit }: MemoryStore, entry: AuditEntry, key?: string): void => {
-  const at = key === undefined ? -1 : audit.findIndex((kept) => kept.key === key)
+  const at = key === undefined ? -1 : placeOf(audit, key)
   const kept = audit[at]
   if (kept === undefined) audit.push({ ...entry, id: (audit.at(-1)?.id ?? 0) + 1, key })
   else audit[at] = { ...kept, outcome: entry.outcome }
