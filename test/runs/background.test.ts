@@ -548,6 +548,32 @@ describe("auto-shutdown", () => {
     await process.dispose()
   })
 
+  it("counts idle time from its start when a range was last used later than that: the clock was set back before", async () => {
+    const lab = await idleRange("4h")
+    const ahead = boot({ ...lab, clock: { ...lab.clock, ...skewed(lab.clock, () => 30 * 24 * 3600) } })
+    await ahead.runPromise(
+      Effect.gen(function* () {
+        const at = new Date(yield* Clock.currentTimeMillis)
+        yield* (yield* Ranges).touch(new Map([["LAB" as RangeId, at]]))
+      }),
+    )
+    await ahead.dispose()
+    const process = boot(lab)
+    const power = () => [...new Set([...lab.world.vms.values()].filter(({ template }) => !template).map((vm) => vm.power))]
+    const seen = await process.runPromise(
+      Effect.gen(function* () {
+        const look = yield* makeAutoShutdown
+        const after = (millis: number) => Effect.sleep(millis).pipe(Effect.andThen(look), Effect.andThen(Effect.sleep(hour / 12)))
+        yield* after(3.8 * hour)
+        const before = power()
+        yield* after(0.3 * hour)
+        return [before, power()]
+      }).pipe(Effect.provide([activityLayer, licenseLayer(openLicense)])),
+    )
+    expect(seen).toEqual([["running"], ["stopped"]])
+    await process.dispose()
+  })
+
   it("waits for uses that another instance has not written yet", async () => {
     const lab = await idleRange("4h")
     const process = boot(lab)

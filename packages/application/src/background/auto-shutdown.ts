@@ -17,14 +17,19 @@ const setBy = 60_000
 /** Milliseconds for which a use that another instance knows of may not be stored yet. */
 const unwritten = 2 * activityWrittenAfterSeconds * 1000
 
-/** Notices that the clock was set, or stood still as in a suspended host. */
+/** Notices that the clock was set, or stood still as in a suspended host, also that it was set back before this process started. */
 const makeClockWatch = Effect.gen(function* () {
   const activity = yield* Activity
+  const begun = new Date(yield* Clock.currentTimeMillis)
   const difference = Effect.gen(function* () {
     return (yield* Clock.currentTimeMillis) - (yield* monotonicMillis)
   })
   let known = yield* difference
-  return Effect.gen(function* () {
+  return Effect.fnUntraced(function* (ranges: readonly Range[]) {
+    const millis = yield* Clock.currentTimeMillis
+    const isAhead = ({ lastActiveAt, lastDeploymentAt }: Range) =>
+      [lastActiveAt, lastDeploymentAt].some((at) => at !== undefined && at.getTime() - millis >= setBy)
+    if (activity.idleCountsFrom() === undefined && ranges.some(isAhead)) activity.countIdleFrom(begun)
     const now = yield* difference
     if (Math.abs(now - known) >= setBy) {
       activity.countIdleFrom(new Date(yield* Clock.currentTimeMillis))
@@ -69,11 +74,12 @@ export const makeAutoShutdown = Effect.gen(function* () {
   })
 
   return Effect.gen(function* () {
-    yield* watchClock
+    const overviews = yield* ranges.overview({})
+    yield* watchClock(overviews.map(({ range }) => range))
     if (!entitles(yield* license.current, enterpriseEntitlement)) return
     // a shutdown that has to wait could hit people who have come back meanwhile
     if ((yield* journal.active(installation)) !== undefined) return
-    for (const { range, machines } of yield* ranges.overview({}))
+    for (const { range, machines } of overviews)
       yield* look(range, machines).pipe(
         // a failure for one range must not affect the others
         Effect.catch((fault) => Effect.logWarning(isFault(fault) ? fault.message : fault)),
