@@ -1,4 +1,4 @@
-import { type RecordId, type Session, UserNotFound } from "@rangewright/domain"
+import { hasSessionEnded, type RecordId, type Session, UserNotFound } from "@rangewright/domain"
 import { mostSessions, Sessions, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, type SuiteCollector } from "vitest"
@@ -93,6 +93,20 @@ export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(left).toHaveLength(mostSessions)
         expect(left.map(({ id }) => id)).not.toContain(session(now + 1).id)
         expect(left.map(({ id }) => id)).toContain(session(now).id)
+      }),
+    )
+
+    it(
+      "are deleted when they began later than now: the clock was set back, and their end would come too late",
+      Effect.gen(function* () {
+        const { begin, sessions } = yield* withUsers
+        yield* begin(session(2 * 60 * 60, { lastSeenAt: later(2 * 60 * 60) }))
+        yield* begin(session(30))
+        yield* begin(session(1, { userId: bob }))
+        const left = yield* sessions.of(alice)
+        expect(left.map(({ id }) => id)).toEqual([session(30).id])
+        expect(left.map((one) => hasSessionEnded(one, later(0)))).toEqual([false])
+        expect(hasSessionEnded(session(2 * 60 * 60), later(0))).toBe(true)
       }),
     )
 

@@ -42,6 +42,7 @@ export const sessionsLayer: Layer.Layer<Sessions, never, Database> = Layer.effec
                 .where(({ eb, or }) =>
                   or([
                     eb("created_at", "<=", ended.createdUntil.getTime()),
+                    eb("created_at", ">=", ended.createdFrom.getTime()),
                     eb("last_seen_at", "<=", ended.lastSeenUntil.getTime()),
                   ]),
                 )

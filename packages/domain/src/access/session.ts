@@ -25,13 +25,22 @@ const idleMillis = 12 * hour
 export const sessionEndsAt = ({ createdAt, lastSeenAt }: Session): Date =>
   new Date(Math.min(createdAt.getTime() + sessionMillis, lastSeenAt.getTime() + idleMillis))
 
-/** Sessions that were created, or last seen, at these times or earlier have ended. */
-export const endedSessions = (now: Date): { readonly createdUntil: Date; readonly lastSeenUntil: Date } => ({
+/** How much later than now a session may have been created, because clocks are not exact. */
+const aheadMillis = hour
+
+/**
+ * Sessions that were created, or last seen, until these times have ended; and those that were created from a time on: the clock was set back
+ * since, and by its time they would outlive their end.
+ */
+export const endedSessions = (
+  now: Date,
+): { readonly createdUntil: Date; readonly createdFrom: Date; readonly lastSeenUntil: Date } => ({
   createdUntil: new Date(now.getTime() - sessionMillis),
+  createdFrom: new Date(now.getTime() + aheadMillis),
   lastSeenUntil: new Date(now.getTime() - idleMillis),
 })
 
 export const hasSessionEnded = ({ createdAt, lastSeenAt }: Session, now: Date): boolean => {
-  const { createdUntil, lastSeenUntil } = endedSessions(now)
-  return createdAt <= createdUntil || lastSeenAt <= lastSeenUntil
+  const { createdUntil, createdFrom, lastSeenUntil } = endedSessions(now)
+  return createdAt <= createdUntil || createdAt >= createdFrom || lastSeenAt <= lastSeenUntil
 }
