@@ -359,6 +359,17 @@ it("refuses a database of a newer version and leaves it as it is", async () => {
   await onVersion(file, later, Effect.void)
 })
 
+it("checks what rows refer to after a migration, and reads no rows without one", async () => {
+  const file = await oldFolder()
+  await onVersion(file, sqliteMigrations, Effect.void)
+  write(file, ["pragma foreign_keys = off", "insert into range_grants (range_id, user_id) values ('GONE', 'alice')"])
+  await onVersion(file, sqliteMigrations, Effect.void)
+  const broken = onVersion(file, later, Effect.void)
+  await expect(broken).rejects.toMatchObject({
+    message: expect.stringMatching(/rows refer to rows that no longer exist: .*range_grants/u),
+  })
+})
+
 it("leaves the old version whole when a migration fails", async () => {
   const file = await oldFolder()
   const broken: MigrationList = [...later, { name: "9002-fails", class: Fails }]

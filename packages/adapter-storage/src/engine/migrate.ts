@@ -41,17 +41,19 @@ export type OlderData = "upgrade" | "refuse" | "fill"
 const notUpToDate = "it is not up to date: start the service, which updates it, or use the version that wrote it"
 const notEmpty = "it contains data of an older version: use an empty database, or empty this one with the server's own tools"
 
-const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string, older: OlderData): Promise<void> => {
+/** Whether there was anything to migrate. */
+const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string, older: OlderData): Promise<boolean> => {
   const applied = await orm.migrator.getExecuted()
   refuseNewer(
     applied.map(({ name }) => name),
     list,
     what,
   )
-  if (applied.length === list.length) return
+  if (applied.length === list.length) return false
   if (older === "refuse" || (older === "fill" && applied.length > 0))
     throw new StorageFault({ doing: `open ${what}`, because: older === "refuse" ? notUpToDate : notEmpty, older: true })
   await orm.migrator.up()
+  return true
 }
 
 const turnPatienceMillis = 60_000
@@ -77,7 +79,8 @@ const lockForMigration = async (file: string): Promise<DatabaseSync> => {
 
 /**
  * Two processes that start at once take turns. Rebuilding a table (create, copy, drop, rename) would delete the rows that refer to it,
- * unless foreign keys are off before the migration's transaction begins; so they are switched off, and checked afterwards.
+ * unless foreign keys are off before the migration's transaction begins; so they are switched off, and checked after a migration. The check
+ * reads the whole file, so there is none without.
  */
 export const migrateSqlite = async (
   orm: SqlMikroORM,
@@ -89,8 +92,8 @@ export const migrateSqlite = async (
   try {
     const connection = orm.em.getConnection()
     await connection.execute("pragma foreign_keys = off")
-    await migrate(orm, list, `the database ${file}`, older)
-    const broken = await connection.execute<readonly unknown[]>("pragma foreign_key_check")
+    const isNew = await migrate(orm, list, `the database ${file}`, older)
+    const broken = isNew ? await connection.execute<readonly unknown[]>("pragma foreign_key_check") : []
     if (broken.length > 0)
       throw new StorageFault({
         doing: `migrate ${file}`,
