@@ -1,9 +1,6 @@
 import { type AddressNetwork, defaultTreeLimits, type GitScheme, type TreeLimits } from "@rangewright/domain"
 import type { ToolOptions } from "@rangewright/host-tools"
-import { lookup } from "node:dns/promises"
-
-/** Resolves a name to its addresses, as the host does. */
-export type Lookup = (host: string) => Promise<readonly string[]>
+import { hostLookup, type Lookup } from "./network/host-lookup.ts"
 
 /** How content is fetched. Everything but `folder` has a safe default. */
 export interface ContentOptions {
@@ -48,8 +45,6 @@ export type Settings = Required<Omit<ContentOptions, "caFile" | "tree">> & {
   readonly caFile: string | undefined
   readonly tree: TreeLimits
 }
-
-const hostLookup: Lookup = async (host) => (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address)
 
 export const settingsOf = (options: ContentOptions): Settings => ({
   schemes: ["https", "ssh"],
