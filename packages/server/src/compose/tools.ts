@@ -17,10 +17,28 @@ const keptHosts = (config: Config): readonly string[] => [
   ...config.protectedAddresses,
 ]
 
-const addressesOf = async (host: string): Promise<readonly string[]> =>
-  isIP(host) === 0 && parseNetwork(host) === undefined
-    ? (await lookup(host, { all: true }).catch(() => [])).map(({ address }) => address)
-    : [host]
+type Find = (host: string) => Promise<readonly string[]>
+const byHost: Find = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
+
+/**
+ * Tells the addresses of these hosts. While a name cannot be resolved, its last known addresses count; nobody who slows down the name
+ * servers opens the way to them. A name that does not exist has none.
+ */
+export const keptAddresses = (config: Config, find: Find = byHost): (() => Promise<readonly string[]>) => {
+  const known = new Map<string, readonly string[]>()
+  const addressesOf = async (host: string): Promise<readonly string[]> => {
+    if (isIP(host) !== 0 || parseNetwork(host) !== undefined) return [host]
+    const found = await find(host).catch((error: NodeJS.ErrnoException) => {
+      const before = known.get(host) ?? (error.code === "ENOTFOUND" ? [] : undefined)
+      if (before === undefined)
+        throw new Error("nothing can be reached now: the names of protected addresses cannot be resolved", { cause: error })
+      return before
+    })
+    known.set(host, found)
+    return found
+  }
+  return async () => (await Promise.all(keptHosts(config).map(addressesOf))).flat()
+}
 
 const keptSeconds = 60
 
@@ -32,5 +50,5 @@ export const networksOf = (texts: readonly string[]): readonly AddressNetwork[] 
 export const toolOptions = (config: Config): ToolOptions => ({
   sandbox: config.ansibleSandbox,
   internet: config.toolInternet,
-  never: memoised(keptSeconds, async () => (await Promise.all(keptHosts(config).map(addressesOf))).flat()),
+  never: memoised(keptSeconds, keptAddresses(config)),
 })
