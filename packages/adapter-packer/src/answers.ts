@@ -71,10 +71,10 @@ export const serveAnswers = (options: AnswersOptions): Effect.Effect<void, never
   Effect.gen(function* () {
     const sockets = new Set<Socket>()
     const told = new Set<number>()
-    const open = new Map<number, Server | undefined>()
+    const open = new Map<number, Server>()
     yield* Effect.addFinalizer(() =>
       Effect.promise(async () => {
-        const closed = [...open.values()].map((server) => new Promise((resolve) => server?.close(resolve) ?? resolve(undefined)))
+        const closed = [...open.values()].map((server) => new Promise((resolve) => server.close(resolve)))
         for (const socket of sockets) socket.destroy()
         await Promise.all(closed)
       }),
@@ -90,16 +90,18 @@ export const serveAnswers = (options: AnswersOptions): Effect.Effect<void, never
       }
       for (const [port, server] of open)
         if (!ports.includes(port)) {
-          server?.close()
+          server.close()
           open.delete(port)
         }
       for (const port of ports) {
         if (open.has(port) || open.size >= mostOpen) continue
         const server = await serve(options, port, sockets).catch((error: Error) => {
-          options.say(`machines cannot reach port ${port} of ${options.address}, where their answers are: ${error.message}`)
+          if (!told.has(port))
+            options.say(`machines cannot reach port ${port} of ${options.address}, where their answers are: ${error.message}`)
+          told.add(port)
           return undefined
         })
-        open.set(port, server)
+        if (server !== undefined) open.set(port, server)
       }
     }
     yield* Effect.promise(look).pipe(Effect.andThen(Effect.sleep(lookMillis)), Effect.forever, Effect.forkScoped)

@@ -16,7 +16,7 @@ import { writeFile } from "node:fs/promises"
 import { constants } from "node:os"
 import { join } from "node:path"
 import { openAccountCalls } from "./account-calls.ts"
-import { serveAnswers } from "./answers.ts"
+import { answerPorts, serveAnswers } from "./answers.ts"
 import { availabilityOf, type Found, lookAround } from "./availability.ts"
 import { cleanLines, cleanLine } from "./clean-lines.ts"
 import { doorName, openDoor } from "./door.ts"
@@ -27,6 +27,7 @@ import { lookAtMachine } from "./machine-state.ts"
 import type { NextNumbers } from "./next-numbers.ts"
 import type { Settings } from "./options.ts"
 import { environmentOf, machinePorts, named, packerCommand, templateSeen, variablesOf } from "./variables.ts"
+import { takenPorts } from "./taken-ports.ts"
 import { tellWaiting } from "./waiting.ts"
 
 /** Output limit, beyond which Packer is taken to run forever. */
@@ -169,7 +170,13 @@ export const buildWith = (
           },
           dial: (to, port) => (to === doorName ? door.dial(to, port) : host.dial(to, port)),
           onRefused: (because) => lines.say(because),
-          among: { address, networks: settings.networks.map(({ text }) => text), ports: machinePorts, named },
+          among: {
+            address,
+            networks: settings.networks.map(({ text }) => text),
+            ports: machinePorts,
+            named,
+            taken: yield* Effect.promise(() => takenPorts(answerPorts)),
+          },
         }),
       )
       yield* serveAnswers({

@@ -64,6 +64,17 @@ describe("what Packer serves for machines", () => {
     expect(said[0]).toBe("machines cannot reach port 22 here: answers are only served from ports 8000 to 9000")
   })
 
+  it("is passed on as soon as another program leaves its port, and until then that is said once", async () => {
+    const other = createServer((socket) => socket.end("other")).listen(8731, "127.0.0.1")
+    await serving("127.0.0.1", async () => {
+      await vi.waitFor(() => expect(said.filter((line) => line.includes("8731"))).toHaveLength(1))
+      expect(await read(8731)).toBe("other")
+      other.close()
+      await vi.waitFor(async () => expect(await read(8731)).toBe("answers"))
+    })
+    expect(said.filter((line) => line.includes("8731"))).toHaveLength(1)
+  })
+
   it("is passed on to the machines of builds alone", async () => {
     await serving("192.0.2.64/27", () => vi.waitFor(async () => expect(await read(8731)).not.toBe("ECONNREFUSED")))
     expect(asked).toEqual([])

@@ -2,7 +2,9 @@
 tool to them are forwarded through the relay to the same address and port. Also opens an HTTP proxy on loopback, and loopback ports that lead
 to hosts which only the relay knows. Execs the tool at the end. The relay decides what may be connected to.
 
-machine-gate.py RELAY INWARD PORT... NAME:PORT... -- TOOL
+machine-gate.py RELAY INWARD PORT... NAME:PORT... -PORT... -- TOOL
+
+The tool finds each -PORT in use.
 
 Clients of the socket INWARD may ask which ports have listeners, connect to one of them, and interrupt the tool."""
 
@@ -15,8 +17,10 @@ import threading
 relay_path, inward_path, *rest = sys.argv[1:]
 cut = rest.index("--")
 tool = rest[cut + 1 :]
-machine_ports = [int(word) for word in rest[:cut] if ":" not in word]
-named = [word.split(":") for word in rest[:cut] if ":" in word]
+words = rest[:cut]
+taken_ports = [int(word[1:]) for word in words if word.startswith("-")]
+machine_ports = [int(word) for word in words if word.isdigit()]
+named = [word.split(":") for word in words if ":" in word]
 
 
 def pass_on(source, target):
@@ -132,6 +136,13 @@ def serve(listener, work, *args):
             client.close()
 
 
+def take(port):
+    """Keeps a port from everybody without listening on it."""
+    holder = socket.socket()
+    holder.bind(("0.0.0.0", port))
+    return holder
+
+
 def listen(address, port=0):
     listener = socket.create_server((address, port), backlog=128)
     own.add(listener.getsockname()[1])
@@ -143,6 +154,7 @@ proxy = listen("127.0.0.1")
 servers = [(proxy, lend, None, None)]
 servers += [(listen("127.0.0.1", int(port)), lend, name, 80) for name, port in named]
 servers += [(listen("0.0.0.0", port), to_machine) for port in machine_ports]
+taken = [take(port) for port in taken_ports]
 back = socket.socket(socket.AF_UNIX)
 back.bind(inward_path)
 back.listen(32)

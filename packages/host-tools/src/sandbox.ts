@@ -152,6 +152,8 @@ export interface LentNetwork {
   readonly ports: readonly number[]
   /** Loopback ports that lead to port 80 of hosts whose names only the relay knows, by name. */
   readonly named: Readonly<Record<string, number>>
+  /** Ports that the tool cannot listen on, because machines that connect to them reach something else. */
+  readonly taken?: readonly number[]
 }
 
 /**
@@ -171,7 +173,7 @@ exec setpriv --ambient-caps=-all --inh-caps=-all -- "$@"`
 export const sandboxedAmong = (
   tool: readonly string[],
   { folder, mounts }: Confinement,
-  { address, networks, ports, named }: LentNetwork,
+  { address, networks, ports, named, taken = [] }: LentNetwork,
 ): readonly string[] => [
   "bwrap",
   "--die-with-parent",
@@ -207,6 +209,7 @@ export const sandboxedAmong = (
   inwardSocket,
   ...ports.map(String),
   ...Object.entries(named).map(([name, port]) => `${name}:${port}`),
+  ...taken.map((port) => `-${port}`),
   "--",
   ...tool,
 ]

@@ -25,7 +25,7 @@ const obstacle = host.sandbox.works
   : host.sandbox.because
 const note = obstacle === undefined ? "" : ` (skipped: ${obstacle})`
 
-const among = { address: "192.0.2.254", networks: ["192.0.2.0/24"], ports: [22], named: { "the-api": 8006 } }
+const among = { address: "192.0.2.254", networks: ["192.0.2.0/24"], ports: [22], named: { "the-api": 8006 }, taken: [8124] }
 const network = { text: "192.0.2.0/24", first: 0xc0_00_02_00, last: 0xc0_00_02_ff }
 
 describe.skipIf(obstacle !== undefined)(`a tool that works with machines${note}`, { timeout: 60_000 }, () => {
@@ -104,6 +104,14 @@ except KeyboardInterrupt:
     expect(await Effect.runPromise(Fiber.join(fiber))).toEqual({ type: "exited", code: 1 })
     expect(lines).toEqual(["interrupted"])
     expect([await portsWithin(folder), await interruptWithin(folder)]).toEqual([[], false])
+  })
+
+  it("gets no port that the host uses itself", async () => {
+    const lines: string[] = []
+    const listen = (port: number): string =>
+      `python3 -c 'import socket; socket.create_server(("0.0.0.0", ${port})); print("listens")' 2>&1 | tail -1`
+    await Effect.runPromise(running(`${listen(8123)}; ${listen(8124)}`, [], lines))
+    expect(lines).toEqual(["listens", expect.stringContaining("Address already in use")])
   })
 
   it("does not run without a sandbox", async () => {
