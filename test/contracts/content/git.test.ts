@@ -2,7 +2,7 @@ import { loadOrCreateCertificate } from "@rangewright/adapter-crypto"
 import { type ContentProgress, ContentFetcher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { userInfo } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -63,6 +63,19 @@ describe("git over http", () => {
     const fault = await world.fault({ type: "git", url: at(server.port, "labs"), ref: "nowhere" })
     expect(fault).toMatchObject({ kind: "not-found", facts: { reason: "not-found", rule: "ref" } })
     await server.close()
+  })
+
+  test("a repository whose objects have the longer names is fetched like any other, also where one with the shorter ones was", async () => {
+    const world = gitWorld()
+    const short = testRepository(world.served, "labs", { a: "1" })
+    const url = `file://${world.served}/labs.git`
+    expect((await world.fetch({ type: "git", url })).id).toBe(short.git("rev-parse", "HEAD"))
+    rmSync(join(world.served, "labs.git"), { recursive: true })
+    const long = testRepository(world.served, "labs", { a: "1" }, "sha256")
+    const commit = long.git("rev-parse", "HEAD")
+    expect(commit).toHaveLength(64)
+    for (const ref of ["", commit, "main"]) expect((await world.fetch({ type: "git", url, ref })).id).toBe(commit)
+    expect((await world.fault({ type: "git", url, ref: "nowhere" })).facts.rule).toBe("ref")
   })
 
   test("without changes no file is read again; a moved branch is followed", async () => {

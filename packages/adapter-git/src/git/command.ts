@@ -45,6 +45,8 @@ export const environment: Readonly<Record<string, string>> = {
   GIT_NO_REPLACE_OBJECTS: "1",
   GIT_NO_LAZY_FETCH: "1",
   GIT_LFS_SKIP_SMUDGE: "1",
+  // whatever newer versions prefer: caches are looked into
+  GIT_DEFAULT_REF_FORMAT: "files",
 }
 
 const settings = [

@@ -7,6 +7,9 @@ interface Translation {
   readonly hint?: string
 }
 
+/** The rule of a failure to fetch into a cache that was made for the other form of object names. */
+export const objectFormat = "object-format"
+
 /** Messages of git and ssh with LC_ALL=C. The first match counts: causes come before their consequences. */
 const translations: readonly (readonly [RegExp, Translation])[] = [
   [
@@ -91,6 +94,10 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
   [
     /Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|reset|closed)|unreachable|No route to host|hung up|early EOF|unexpected disconnect|RPC failed|(?:error:|response|HTTP code) 50[0234]/iu,
     { reason: "unreachable", detail: "its server cannot be reached, or closed the connection" },
+  ],
+  [
+    /mismatched algorithms/u,
+    { reason: "broken", rule: objectFormat, detail: "the names of its objects have another length than those of its cache" },
   ],
   [/transport '.*' not allowed/u, { reason: "refused", rule: "scheme", detail: "its transport is not allowed" }],
   [

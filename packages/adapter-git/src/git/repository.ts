@@ -8,6 +8,7 @@ import type { Readable } from "node:stream"
 import { asFault, type Doing } from "../faults.ts"
 import type { Settings } from "../options.ts"
 import type { Connection, GitPlace } from "./access.ts"
+import { objectFormat } from "./failures.ts"
 import { collect, runGit } from "./process.ts"
 import { progressReader } from "./progress.ts"
 
@@ -96,20 +97,21 @@ export const fetchCommit = (
   report: (progress: ContentProgress) => void,
 ): Effect.Effect<string, ContentFault> =>
   Effect.gen(function* () {
-    yield* Effect.tryPromise({
-      try: async () => {
-        await mkdir(repository.folder, { recursive: true })
-        await sweep(repository.folder)
-        await utimes(repository.folder, new Date(), new Date())
-      },
-      catch: asFault(doing),
+    const onDisk = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: asFault(doing) })
+    const isNew = yield* onDisk(async () => {
+      await mkdir(repository.folder, { recursive: true })
+      await sweep(repository.folder)
+      await utimes(repository.folder, new Date(), new Date())
+      return (await readdir(repository.folder)).length === 0
     })
     const text = collect(doing, 64 * 1024)
-    yield* repository.run(["init", "--bare", "--quiet", "--template="], text)
+    const init = (...more: readonly string[]) => repository.run(["init", "--bare", "--quiet", "--template=", ...more], text)
+    // most repositories have this form, whatever newer versions of git prefer; an existing cache keeps its own
+    yield* isNew ? init("--object-format=sha1") : init()
     report({ phase: "connecting", item, done: 0 })
     const want = wanted(ref)
     const held = `refs/held/${createHash("sha256").update(want).digest("hex").slice(0, 40)}`
-    yield* repository.run(
+    const fetch = repository.run(
       // oxfmt-ignore
       [
         "fetch", "--progress", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
@@ -118,6 +120,16 @@ export const fetchCommit = (
       text,
       { connection, onLine: progressReader(doing, item, settings.objects, report) },
     )
+    const anew = Effect.gen(function* () {
+      yield* onDisk(async () => {
+        await rm(repository.folder, { recursive: true, force: true })
+        await mkdir(repository.folder, { recursive: true })
+      })
+      yield* init("--object-format=sha256")
+      yield* fetch
+    })
+    // a cache holds objects of one form, and which one the remote has is known once it is asked
+    yield* Effect.catch(fetch, (fault) => (fault.facts.rule === objectFormat ? anew : Effect.fail(fault)))
     const commit = (yield* repository.run(["rev-parse", "--verify", "--end-of-options", `${held}^{commit}`], text))
       .toString()
       .trim()

@@ -48,7 +48,7 @@ const environment = {
 const identity = ["-c", "user.name=Test", "-c", "user.email=test@lab.example", "-c", "protocol.file.allow=always"]
 
 /** A repository named `<name>.git` in `root`, with the branch main. */
-export const testRepository = (root: string, name: string, files: Files): TestRepository => {
+export const testRepository = (root: string, name: string, files: Files, objectFormat = "sha1"): TestRepository => {
   const work = mkdtempSync(join(root, "work-"))
   const folder = join(root, `${name}.git`)
   const run = (args: readonly string[], input?: string | Uint8Array): string =>
@@ -60,8 +60,9 @@ export const testRepository = (root: string, name: string, files: Files): TestRe
       ...(input === undefined ? {} : { input }),
     }).trim()
   const git = (...args: readonly string[]) => run(args)
-  git("init", "-q", "-b", "main")
-  execFileSync("git", ["init", "-q", "--bare", "-b", "main", folder], { env: environment })
+  const format = `--object-format=${objectFormat}`
+  git("init", "-q", "-b", "main", format)
+  execFileSync("git", ["init", "-q", "--bare", "-b", "main", format, folder], { env: environment })
   git("remote", "add", "origin", folder)
   const push = () => void git("push", "-q", "--force", "origin", "--all", "--follow-tags")
   const repository: TestRepository = {
