@@ -129,7 +129,7 @@ export const fetchCommit = (
       yield* fetch
     })
     // a cache holds objects of one form, and which one the remote has is known once it is asked
-    yield* Effect.catch(fetch, (fault) => (fault.facts.rule === objectFormat ? anew : Effect.fail(fault)))
+    yield* fetch.pipe(Effect.catch((fault) => (fault.facts.rule === objectFormat ? anew : Effect.fail(fault))))
     const commit = (yield* repository.run(["rev-parse", "--verify", "--end-of-options", `${held}^{commit}`], text))
       .toString()
       .trim()
