@@ -515,6 +515,22 @@ describe.skipIf(noBrowser !== undefined)(
       for (const page of screens) await page.close()
     })
 
+    test("says why a console does not open, and opens it at the next try", async () => {
+      const { service, simulator, user, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "UMA")
+      const vmid = (await rangeOf(user, "UMA")).VMs.find(({ name }) => name === "UMA-m1")?.proxmoxID
+      const match = { method: "POST", path: "/nodes/*/qemu/*/vncproxy" }
+      const message = "Permission check failed (VM.Console)"
+      const repair = await simulator.fault({ kind: "respond", match, when: "before", status: 403, message, times: "always" })
+      await page.goto(`${service.url}/ui/ranges/UMA/console/${vmid}`)
+      await page.getByRole("alert").filter({ hasText: message }).waitFor()
+      await repair()
+      await page.getByRole("button", { name: "Connect again" }).click()
+      await page.getByText("Connected", { exact: true }).waitFor()
+      await page.getByRole("alert").waitFor({ state: "detached" })
+    })
+
     test("completes and checks a configuration as it is typed, and overwrites nothing of another user", async () => {
       const { service, user, browser } = lab
       const context = await browser()

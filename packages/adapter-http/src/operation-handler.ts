@@ -26,7 +26,7 @@ import { nameQuery } from "./decode/names.ts"
 import { replyOf } from "./encode/compressed.ts"
 import { sendDownload } from "./encode/download.ts"
 import { eventSender } from "./encode/event-stream.ts"
-import { checkUpgrade, serveSocket, type Upgrade } from "./encode/socket.ts"
+import { checkUpgrade, refuseSocket, serveSocket, type Upgrade } from "./encode/socket.ts"
 import { callerGone, exitOf, exitUnlessGone, type OpenStreams } from "./exit-of.ts"
 import type { HttpOptions } from "./options.ts"
 import { defectProblem, faultOf, problemOf, type ProblemForm } from "./problem.ts"
@@ -105,6 +105,15 @@ export const answerFailure = (
   return replyProblem(ctx, defectProblem(form, state.requestId))
 }
 
+/** Why a web socket that a page of the service asked for cannot be opened; undefined: it asked for what it may not have, or it is another page. */
+const refusalForPage = (ctx: Context, cause: Cause.Cause<Fault>, form: ProblemForm, { requestId }: RequestState) => {
+  const { origin, host } = ctx.headers
+  const fault = faultOf(cause)
+  if (fault === undefined || origin === undefined || !isOwnOrigin(origin, host)) return undefined
+  const { status } = problemOf(fault, form, requestId)
+  return status < 500 ? undefined : { reason: fault.message, status }
+}
+
 /** Reports a failure after the answer was begun to the observer, unless it is an expected one. */
 const tellOfDefect = (state: RequestState, cause: Cause.Cause<Fault>, observer: HttpOptions["observer"]): void => {
   if (faultOf(cause) === undefined && !Cause.hasInterruptsOnly(cause))
@@ -165,7 +174,13 @@ export const operationHandler = (
     // has begun is completed
     const exit = fiber.pollUnsafe() ?? (await (operation.mutates ? exitOf(fiber) : exitUnlessGone(fiber, ctx.res)))
     if (state.uploads !== undefined) await Effect.runPromise(Scope.close(state.uploads, exit))
-    if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, form, options.observer)
+    if (Exit.isFailure(exit)) {
+      const refusal = upgrade === undefined ? undefined : refusalForPage(ctx, exit.cause, form, state)
+      if (output.type !== "socket" || upgrade === undefined || refusal === undefined)
+        return answerFailure(ctx, state, exit.cause, form, options.observer)
+      ctx.respond = false
+      return refuseSocket(ctx.req, ctx.res, upgrade, output.protocol, { ...refusal, farewell: options.sockets.farewell })
+    }
     const download = downloadOf(operation, exit.value)
     if (download !== undefined) {
       const sent = await sendDownload(ctx, download.file, download.contentType, options)

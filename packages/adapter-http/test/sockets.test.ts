@@ -1,4 +1,5 @@
 import { operation, type SocketSession } from "@rangewright/application"
+import { Failed } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
@@ -10,8 +11,8 @@ import { startService, type Service, type ServiceOptions } from "./support.ts"
 let service: Service
 afterEach(() => service.stop())
 
-/** A socket whose session this is. */
-const serving = async (session: SocketSession, options: Partial<ServiceOptions> = {}) => {
+/** A socket whose session this is, or that cannot be opened. */
+const serving = async (session: SocketSession | Failed, options: Partial<ServiceOptions> = {}) => {
   const socket = operation({
     id: "socket",
     route: "GET /socket",
@@ -22,7 +23,7 @@ const serving = async (session: SocketSession, options: Partial<ServiceOptions> 
     target: "none",
     output: { type: "socket", protocol: "binary" },
     statuses: { 101: "open", 400: "bad", 404: undefined, 500: undefined },
-    handle: () => Effect.succeed(session),
+    handle: () => (session instanceof Failed ? Effect.fail(session) : Effect.succeed(session)),
   })
   service = await startService({ operations: [...samples, socket], ...options })
   return `ws://127.0.0.1:${service.port}/api/v2/socket`
@@ -171,6 +172,21 @@ describe("web sockets", () => {
     await vi.waitFor(() => expect(begun).toHaveBeenCalledOnce())
     await service.stop(50)
     await failed
+  })
+
+  it("that cannot be opened tell the reason to a page of the service, which sees no other answer, and answer others", async () => {
+    const url = await serving(new Failed({ what: "the hypervisor refuses it", hint: "Look there." }))
+    const page = new WebSocket(url, { origin: `http://127.0.0.1:${service.port}` })
+    const [code, reason] = (await once(page, "close")) as [number, Buffer]
+    expect([code, reason.toString()]).toEqual([1011, "the hypervisor refuses it"])
+    for (const origin of [undefined, "https://other.example"]) {
+      const other = new WebSocket(url, origin === undefined ? {} : { origin })
+      const [error] = (await once(other, "error")) as [Error]
+      expect(error.message).toContain("500")
+    }
+    expect(service.answered.filter(({ operation }) => operation === "socket").map(({ status }) => status)).toEqual([
+      500, 500, 500,
+    ])
   })
 
   it("tell of a session that fails in the log alone", async () => {

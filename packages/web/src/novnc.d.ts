@@ -6,7 +6,7 @@ declare module "@novnc/novnc" {
   }
   // the module has no other export
   export default class RFB extends EventTarget {
-    constructor(target: Element, url: string, options?: Options)
+    constructor(target: Element, urlOrSocket: string | WebSocket, options?: Options)
     scaleViewport: boolean
     viewOnly: boolean
     background: string

@@ -112,6 +112,24 @@ const closeWith = (socket: WebSocket, code: number, reason: string, patience: nu
 }
 
 /**
+ * Opens the requested web socket only to close it with this reason: a script learns nothing else of why a socket was not opened. `status`:
+ * of the answer to anybody else, for the log.
+ */
+export const refuseSocket = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  upgrade: Upgrade,
+  protocol: string,
+  { reason, status, farewell }: { readonly reason: string; readonly status: number; readonly farewell: number },
+): Promise<void> => {
+  upgrade.settled()
+  response.detachSocket(upgrade.connection as never)
+  response.statusCode = status
+  const accepted = await accept(request, upgrade, protocol, farewell)
+  if (accepted !== undefined) closeWith(accepted.socket, codes.failed, reason, farewell)
+}
+
+/**
  * Opens the requested web socket and lets the session serve it until the session ends, the client disconnects, or the service stops (1001).
  * Waits for slow readers; never buffers more than a few frames. Resolves when the connection is closed.
  */

@@ -22,7 +22,7 @@ export const vmConsoleWebsocketHandler = operation({
     403: "the ticket is unknown, used, expired or from another page; or its user may no longer open the console",
     404: undefined,
     500: "unexpected server failure",
-    502: "the hypervisor does not open a console",
+    502: "the hypervisor does not open a console; a page of the service learns the reason from a web socket that is closed at once",
   },
   handle: ({ query, meta }) => Effect.flatMap(Consoles, (consoles) => consoles.view(query.ticket, meta)),
 })

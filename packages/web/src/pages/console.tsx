@@ -71,6 +71,8 @@ export const ConsolePage = ({ values }: { readonly values: Readonly<Record<strin
   const rfb = useRef<RFB | undefined>(undefined)
   const state = useSignal<"connecting" | "connected" | "ended">("connecting")
   const refusal = useSignal<Refusal | undefined>(undefined)
+  /** Why the service closed the console; empty when it did not say. */
+  const reason = useSignal("")
   const round = useSignal(0)
   const typing = useSignal(false)
   const scaled = useSignal(true)
@@ -79,6 +81,7 @@ export const ConsolePage = ({ values }: { readonly values: Readonly<Record<strin
     let isGone = false
     state.value = "connecting"
     refusal.value = undefined
+    reason.value = ""
     const open = async (): Promise<void> => {
       try {
         const [{ default: Viewer }, { ticket, password }] = await Promise.all([
@@ -89,7 +92,12 @@ export const ConsolePage = ({ values }: { readonly values: Readonly<Record<strin
         const address = new URL("/api/v2/vm/console/view", location.href)
         address.protocol = address.protocol === "https:" ? "wss:" : "ws:"
         address.searchParams.set("ticket", ticket)
-        const viewer = new Viewer(screen.current, address.href, { credentials: { password }, shared: true })
+        const socket = new WebSocket(address)
+        // the viewer tells only that it was closed
+        socket.addEventListener("close", ({ reason: told }) => {
+          if (!isGone) reason.value = told
+        })
+        const viewer = new Viewer(screen.current, socket, { credentials: { password }, shared: true })
         rfb.current = viewer
         viewer.scaleViewport = scaled.peek()
         viewer.viewOnly = lookOnly.peek()
@@ -178,8 +186,12 @@ export const ConsolePage = ({ values }: { readonly values: Readonly<Record<strin
       </div>
       {isWaiting ? (
         <Note tone="quiet">{t.console.offText}</Note>
-      ) : refusal.value === undefined ? null : (
+      ) : refusal.value !== undefined ? (
         <Refused refusal={refusal.value} />
+      ) : reason.value === "" ? null : (
+        <Note tone="warn" alert>
+          <Text>{reason.value}</Text>
+        </Note>
       )}
       <div class="screen" ref={screen} />
       <Dialog title={t.console.type} open={typing.value} onClose={() => (typing.value = false)}>
