@@ -185,7 +185,10 @@ const hasIt = (ctx: Context, etag: string): boolean =>
 
 /** Whether this is the path of a file, whether or not there is one: pages are below folders of their own, and names in them may contain dots. */
 const namesFile = (path: string): boolean =>
-  path.startsWith("assets/") || path.includes("\\") || /^[^/]*\.[^/]*$|(?:^|\/)\./u.test(path)
+  path.startsWith("assets/") ||
+  path.includes("\\") ||
+  (path.includes(".") && !path.includes("/")) ||
+  path.split("/").some((part) => part.startsWith("."))
 
 /** The file for an address. Every other address is the page's document, unless it names a file. */
 const fileAt = (files: UiFiles, path: string): UiFile | undefined => {
