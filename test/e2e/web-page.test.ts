@@ -773,6 +773,23 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
+    test("shows a fetch by somebody else in the list of sources, wherever the reader came from", async () => {
+      const { service, ada, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "ADA")
+      await settled(page, `${service.url}/ui/runs?kind=source-fetch`)
+      await page.getByText("lessons", { exact: false }).first().waitFor()
+      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Sources" }).click()
+      const fetched = page
+        .getByRole("row", { name: /lessons/iu })
+        .locator("time")
+        .first()
+      const before = await fetched.getAttribute("datetime")
+      await page.waitForTimeout(1_500)
+      await ada.send("POST", "/sources/lessons/sync")
+      await expect.poll(() => fetched.getAttribute("datetime"), { timeout: 10_000 }).not.toBe(before)
+    })
+
     test("names the source of a run in lists, on its own page and in the search", async () => {
       const { service, browser } = lab
       const page = await (await browser()).newPage()

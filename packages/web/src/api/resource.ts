@@ -14,8 +14,12 @@ export interface Resource<A> {
 /** Applies an event to the data; undefined when it must be read again. */
 export type Patch<A> = (data: A, event: LiveEvent) => A | undefined
 
+type Touched = (event: LiveEvent) => boolean
+
 interface Held extends Resource<unknown> {
   users: number
+  /** The events that affect it, as each of its users says. */
+  readonly touches: Set<Touched>
   readonly end: () => void
 }
 
@@ -33,7 +37,7 @@ interface Wanted {
   readonly path: string | undefined
   readonly parameters: Parameters
   readonly inParts: boolean
-  readonly touched: (event: LiveEvent) => boolean
+  readonly touched: Touched
   readonly patch: Patch<unknown> | undefined
 }
 
@@ -41,6 +45,7 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
   const data = signal<unknown>(undefined)
   const refusal = signal<Refusal | undefined>(undefined)
   const gone = new AbortController()
+  const touches = new Set([touched])
   let reading: Promise<void> | undefined
   let stale = false
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -92,7 +97,7 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
   }
   const stop = onLive((event) => {
     if (event.topic === "reset") return later()
-    if (!touched(event) && !isGone(event, parameters)) return
+    if (![...touches].some((touched) => touched(event)) && !isGone(event, parameters)) return
     if (reading === undefined) apply(event)
     else meanwhile.push(event)
   })
@@ -102,6 +107,7 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
     refusal,
     reload,
     users: 0,
+    touches,
     end: () => {
       stop()
       clearTimeout(timer)
@@ -116,6 +122,7 @@ const idle: Held = {
   refusal: signal<Refusal | undefined>(undefined),
   reload: async () => undefined,
   users: 1,
+  touches: new Set(),
   end: () => undefined,
 }
 
@@ -124,16 +131,20 @@ const isRead = (resource: Resource<unknown>): boolean =>
   resource === idle || resource.data.value !== undefined || resource.refusal.value !== undefined
 
 const useHeld = <A>(wanted: Wanted): Resource<A> => {
-  const { path, parameters, inParts } = wanted
+  const { path, parameters, inParts, touched } = wanted
   const key = `${path ?? ""} ${JSON.stringify([inParts, parameters])}`
   const [resource, setResource] = useState<readonly [string, Held]>(() => [key, take(key, wanted)])
   const current = resource[0] === key ? resource[1] : take(key, wanted)
   useEffect(() => {
     const mine = take(key, wanted)
+    // one of its own: two users may pass the same function
+    const touches: Touched = (event) => touched(event)
     mine.users += 1
+    mine.touches.add(touches)
     setResource([key, mine])
     return () => {
       mine.users -= 1
+      mine.touches.delete(touches)
       // the next page may need the same data; it is released if nobody has taken it up by then
       setTimeout(() => {
         if (mine.users > 0 || held.get(key) !== mine) return
