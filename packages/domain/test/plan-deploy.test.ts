@@ -139,6 +139,16 @@ describe("a later deploy", () => {
     ])
   })
 
+  test("shuts down a VM whose power cannot be read too, since it may be running", () => {
+    const world = deployed()
+    world.vmNamed("LAB-web").machine.power = "unknown"
+    expect(keysOf(plan(world, labConfig({ web: { cpus: 4 } })))).toEqual([
+      "shutdown:LAB-web",
+      "configure:LAB-web",
+      "start:LAB-web",
+    ])
+  })
+
   test("changes the minimum memory of a running VM, and restarts it only to switch ballooning on or off", () => {
     const world = deployed(labConfig({ web: { ram_min_gb: 1 } }))
     const kinds = (more: { readonly ram_min_gb?: number }) =>

@@ -108,7 +108,7 @@ const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMac
   })
   const differences = differencesOf(existing, machine, settings)
   const running = isRunning(existing)
-  const restarts = running && differences.some((d) => d.needsRestart)
+  const restarts = (running || existing.observed.power === "unknown") && differences.some((d) => d.needsRestart)
   const tags: readonly DeployTag[] = [
     ownTag(machine),
     ...(differences.some((d) => d.field === "groups") ? ["custom-groups" as const] : []),
