@@ -574,6 +574,37 @@ describe("auto-shutdown", () => {
     await process.dispose()
   })
 
+  it("counts a machine that somebody switched on in Proxmox as used from then on", async () => {
+    const lab = await idleRange("4h")
+    const process = boot(lab)
+    const [vm] = [...lab.world.vms.values()].filter(({ template }) => !template)
+    const turned = (power: MemoryVm["power"]) =>
+      Effect.sync(() => lab.world.vms.forEach((one) => one.template || lab.world.vms.set(one.vmid, { ...one, power })))
+    const seen = await process.runPromise(
+      Effect.gen(function* () {
+        const look = yield* makeAutoShutdown
+        const observe = yield* makeObserver
+        const journal = yield* RunJournal
+        const started = Effect.gen(function* () {
+          yield* observe
+          yield* look
+          return (yield* journal.recoverable).length
+        })
+        yield* turned("stopped")
+        yield* Effect.sleep(24 * hour)
+        const off = yield* started
+        lab.world.vms.set(vm!.vmid, { ...vm!, power: "running" })
+        const on = yield* started
+        yield* Effect.sleep(3.9 * hour)
+        const later = yield* started
+        yield* Effect.sleep(0.2 * hour)
+        return [off, on, later, yield* started]
+      }).pipe(Effect.provide([activityLayer, licenseLayer(openLicense)])),
+    )
+    expect(seen).toEqual([0, 0, 0, 1])
+    await process.dispose()
+  })
+
   it("waits for uses that another instance has not written yet", async () => {
     const lab = await idleRange("4h")
     const process = boot(lab)

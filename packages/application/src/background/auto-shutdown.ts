@@ -1,4 +1,13 @@
-import { enterpriseEntitlement, entitles, installation, isFault, type Range, rootUserId } from "@rangewright/domain"
+import {
+  enterpriseEntitlement,
+  entitles,
+  installation,
+  isFault,
+  type Range,
+  type RangeId,
+  rootUserId,
+  type Vmid,
+} from "@rangewright/domain"
 import { Hypervisor, LicenseProvider, monotonicMillis, type RangeMachine, Ranges, RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -50,6 +59,8 @@ export const makeAutoShutdown = Effect.gen(function* () {
   const license = yield* LicenseProvider
   const ranges = yield* Ranges
   const watchClock = yield* makeClockWatch
+  /** The machines of each range that were off at its last check. */
+  let off: ReadonlyMap<RangeId, ReadonlySet<Vmid>> = new Map()
 
   /**
    * Why the machine counts as used; undefined: it does not. A guest that cannot be asked counts as used: nothing is shut down on a guess.
@@ -63,6 +74,10 @@ export const makeAutoShutdown = Effect.gen(function* () {
   const look = Effect.fnUntraced(function* (range: Range, machines: readonly RangeMachine[]) {
     const { running, run, endsAt } = yield* idleTimer(range, machines)
     activity.keptOn(range.id, undefined)
+    const wasOff = off.get(range.id)
+    // whoever switches a machine on in Proxmox has not had the time to log in on it
+    if (running.some(({ vmid }) => wasOff?.has(vmid) === true))
+      return yield* ranges.touch(new Map([[range.id, new Date(yield* Clock.currentTimeMillis)]]))
     if (running.length === 0 || run !== undefined || endsAt === undefined) return
     if ((yield* Clock.currentTimeMillis) < endsAt.getTime() + unwritten) return
     for (const machine of running) {
@@ -84,6 +99,12 @@ export const makeAutoShutdown = Effect.gen(function* () {
         // a failure for one range must not affect the others
         Effect.catch((fault) => Effect.logWarning(isFault(fault) ? fault.message : fault)),
       )
+    off = new Map(
+      overviews.map(({ range, machines }) => [
+        range.id,
+        new Set(machines.flatMap(({ power, vmid }) => (power === "stopped" ? [vmid] : []))),
+      ]),
+    )
   })
 })
 
