@@ -440,6 +440,17 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await page.getByRole("alert").count()).toBe(0)
     })
 
+    test("says so when the answer to its first question is cut off, and begins again", async () => {
+      const { service, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "UMA")
+      await page.route("**/api/v2/whoami", (route) => route.fulfill({ body: '{"user":' }), { times: 1 })
+      await page.goto(`${service.url}/ui/runs`)
+      await page.getByText("The answer of the service is not complete", { exact: false }).waitFor()
+      await page.getByRole("button", { name: "Try again" }).click()
+      await page.locator("main tbody tr").first().waitFor()
+    })
+
     test("leads from a refusal to the page that does what its hint says, named after the command", async () => {
       const { service, browser } = lab
       const page = await (await browser()).newPage()

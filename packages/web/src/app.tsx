@@ -13,6 +13,7 @@ import { matchPath } from "./links.ts"
 import { place } from "./router.ts"
 import { Shell } from "./shell.tsx"
 import { SignIn } from "./pages/sign-in.tsx"
+import { t } from "./texts.ts"
 import { Invite } from "./pages/invite.tsx"
 import { ProviderReturn } from "./pages/single-sign-on.tsx"
 import { Ranges } from "./pages/ranges.tsx"
@@ -75,7 +76,10 @@ interface Shown {
 }
 
 const shown = signal<Shown | undefined>(undefined)
+/** Why the page at this address could not be loaded. */
 const broken = signal<Refusal | undefined>(undefined)
+/** Why it is not known who is signed in. */
+const unknown = signal<Refusal | undefined>(undefined)
 
 const load = async (path: string): Promise<void> => {
   for (const { pattern, load: page } of routes) {
@@ -109,7 +113,9 @@ const identify = async (): Promise<void> => {
     followNotices()
     startLive()
   } catch (error) {
-    if (error instanceof Refusal && error.status !== 401) broken.value = error
+    // after a 401 the sign-in page follows
+    if (!(error instanceof Refusal)) unknown.value = new Refusal(0, t.notUnderstood, String(error))
+    else if (error.status !== 401) unknown.value = error
   }
 }
 
@@ -126,7 +132,8 @@ const Current = () => {
     if (!first.current) scrollTo(0, 0)
     first.current = false
   }, [at])
-  if (broken.value !== undefined) return <Refused refusal={broken.value} retry={() => location.reload()} />
+  const refusal = unknown.value ?? broken.value
+  if (refusal !== undefined) return <Refused refusal={refusal} retry={() => location.reload()} />
   if (shown.value === undefined || me.value === undefined) return <Loading />
   // every operation would refuse them; a page that only shows refusals helps nobody
   if (isForAdministrators(shown.value.path) && !me.value.isAdmin) return <NotFound />

@@ -46,6 +46,7 @@ export const t = {
   notFound: "There is no such page",
   notFoundText: "The address may be mistyped, or the page belongs to another version.",
   toRanges: "Go to your ranges",
+  notUnderstood: "The answer of the service is not complete, or does not come from it.",
   notSignedOut: (why: string) => `You are still signed in: the session could not be ended. ${why}`,
   away: (since: string) =>
     `Live updates have been interrupted since ${since}. The page reads everything again every 30 seconds; until that works, it shows older data.`,
