@@ -451,6 +451,20 @@ describe.skipIf(noBrowser !== undefined)(
       await page.locator("main tbody tr").first().waitFor()
     })
 
+    test("says so when a part of it cannot be loaded, as after an update of the service", async () => {
+      const { service, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "UMA")
+      await settled(page, `${service.url}/ui/runs`)
+      await page.route(/\/ui\/assets\/(?:palette|blueprints)-/u, (route) => route.abort())
+      await page.keyboard.press("Control+k")
+      const said = page.getByText("This part of the page could not be loaded.", { exact: false })
+      await said.waitFor()
+      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Blueprints" }).click()
+      await page.getByRole("button", { name: "Try again" }).waitFor()
+      await said.waitFor()
+    })
+
     test("leads from a refusal to the page that does what its hint says, named after the command", async () => {
       const { service, browser } = lab
       const page = await (await browser()).newPage()

@@ -91,7 +91,7 @@ const load = async (path: string): Promise<void> => {
       broken.value = undefined
     } catch {
       // a page's files are named by their content: those of an older version are gone
-      broken.value = new Refusal(0, "This page could not be loaded.", "The service may have been updated: load the page again.")
+      broken.value = new Refusal(0, t.notLoaded, t.notLoadedHint)
     }
     return
   }

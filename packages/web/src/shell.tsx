@@ -56,7 +56,11 @@ const palette = signal<FunctionComponent<{ readonly pages: readonly Target[]; re
   undefined,
 )
 const openPalette = async (): Promise<void> => {
-  palette.value = (await import("./palette.tsx")).Palette
+  try {
+    palette.value = (await import("./palette.tsx")).Palette
+  } catch {
+    tell(`${t.notLoaded} ${t.notLoadedHint}`, true)
+  }
 }
 
 const pagesOf = (shown: readonly Link[]): readonly Target[] => [

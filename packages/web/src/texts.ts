@@ -46,6 +46,8 @@ export const t = {
   notFound: "There is no such page",
   notFoundText: "The address may be mistyped, or the page belongs to another version.",
   toRanges: "Go to your ranges",
+  notLoaded: "This part of the page could not be loaded.",
+  notLoadedHint: "The service may have been updated: load the page again.",
   notUnderstood: "The answer of the service is not complete, or does not come from it.",
   notSignedOut: (why: string) => `You are still signed in: the session could not be ended. ${why}`,
   away: (since: string) =>
