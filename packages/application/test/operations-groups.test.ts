@@ -54,6 +54,53 @@ const accessControl = { kind: "access" }
 const rangesOf = async (as: typeof ada): Promise<unknown> =>
   JSON.parse(new TextDecoder().decode((await app.call("listGroupRanges", as, { group: red })) as Uint8Array))
 
+describe("users whose role another request sets at that moment", () => {
+  beforeEach(() => app.addUser("Eve"))
+
+  it("keep it: this request neither sets it again, nor takes it away if it cannot update the router", async () => {
+    await addRanges(["LAB"])
+    await router("running")
+    app.runs.ending = () => ({ status: "failure", message: "no route to the router" })
+    await app.run(
+      Effect.gen(function* () {
+        const groups = yield* Groups
+        let isOvertaken = false
+        const others = new Map([
+          [ada.id, "member"],
+          [bob.id, "manager"],
+        ] as const)
+        const setRoles: typeof groups.setRoles = (...asked) =>
+          // only the first call is overtaken
+          Effect.andThen(isOvertaken ? Effect.void : groups.setRoles(red.name, others), () => {
+            isOvertaken = true
+            return groups.setRoles(...asked)
+          })
+        const asked = app.handle("addUsersToGroup", admin, { group: red, body: { userIDs: ["Ada", "Bob", "Eve"] } })
+        return yield* Effect.provideService(asked, Groups, Groups.of({ ...groups, setRoles }))
+      }).pipe(Effect.orDie),
+    )
+    expect(await roles()).toEqual({ Ada: "member", Bob: "manager" })
+  })
+})
+
+describe("a range that another request gives the group at that moment", () => {
+  it("stays, although this one cannot update the router", async () => {
+    await addUsers(["Ada"])
+    await router("running")
+    app.runs.ending = () => ({ status: "failure", message: "no route to the router" })
+    const answer = await app.run(
+      Effect.gen(function* () {
+        const groups = yield* Groups
+        const addRange: typeof groups.addRange = (...one) => Effect.andThen(groups.addRange(...one), groups.addRange(...one))
+        const asked = app.handle("addRangesToGroup", admin, { group: red, body: { rangeIDs: ["LAB"] } })
+        return yield* Effect.provideService(asked, Groups, Groups.of({ ...groups, addRange }))
+      }).pipe(Effect.orDie),
+    )
+    expect(answer).toEqual({ errors: [{ item: "LAB", reason: "Group red already has access to range LAB" }] })
+    expect(await holders()).toEqual([["Ada", "Group Member"]])
+  })
+})
+
 describe("a range that a user has through a group", () => {
   it("is not revoked from the user alone: the answer says why and what to do", async () => {
     await addUsers(["Ada"])

@@ -62,6 +62,21 @@ describe("assigning a range", () => {
     expect(await holders()).toEqual([])
   })
 
+  it("that another request assigns at that moment is refused, and what the other one gave stays", async () => {
+    await router("running")
+    app.runs.ending = () => ({ status: "failure", message: "no route to the router" })
+    const fault = await app.run(
+      Effect.gen(function* () {
+        const ranges = yield* Ranges
+        const overtaken = Ranges.of({ ...ranges, grant: (...one) => Effect.andThen(ranges.grant(...one), ranges.grant(...one)) })
+        const asked = app.handle("assignRangeToUser", admin, { range, path })
+        return yield* Effect.flip(Effect.provideService(asked, Ranges, overtaken))
+      }).pipe(Effect.orDie),
+    )
+    expect(fault).toMatchObject({ kind: "conflict", message: expect.stringContaining("has access to it already") as string })
+    expect(await holders()).toEqual(["Ada"])
+  })
+
   it("is refused for a user who has it, and for one who does not exist", async () => {
     await assign()
     expect(await app.fails("assignRangeToUser", admin, { range, path })).toMatchObject({ kind: "conflict" })

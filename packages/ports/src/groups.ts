@@ -46,13 +46,13 @@ export class Groups extends Context.Service<
     /**
      * Sets the role of each of these users in the group; undefined removes the user from it. All or nothing. With `keepManager` it fails
      * when the group would lose its last manager. With `from` it skips users whose current role is no longer the one given there. Fails
-     * with `UserNotFound` when a user who gets a role does not exist.
+     * with `UserNotFound` when a user who gets a role does not exist. Returns the users who were not skipped.
      */
     readonly setRoles: (
       name: GroupName,
       roles: ReadonlyMap<UserId, GroupRole | undefined>,
       options?: { readonly keepManager?: boolean; readonly from?: ReadonlyMap<UserId, GroupRole | undefined> },
-    ) => Effect.Effect<void, GroupNotFound | UserNotFound | LastManager | StorageFault>
+    ) => Effect.Effect<readonly UserId[], GroupNotFound | UserNotFound | LastManager | StorageFault>
     /** Replaces the group's notice. */
     readonly setNotice: (notice: GroupNotice) => Effect.Effect<void, GroupNotFound | StorageFault>
     readonly removeNotice: (name: GroupName) => Effect.Effect<void, StorageFault>

@@ -149,7 +149,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
           [bob.id, "manager"],
           [carol, "manager"],
         ] as const)
-        yield* groups.setRoles(red, before, { from })
+        expect(yield* groups.setRoles(red, before, { from })).toEqual([alice.id])
         expect(yield* rolesOf(red)).toEqual([["alice", "member"]])
         yield* groups.setRoles(red, new Map([[bob.id, "member"]] as const), { from: new Map([[bob.id, undefined]]) })
         expect(yield* rolesOf(red)).toEqual([

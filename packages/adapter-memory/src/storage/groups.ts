@@ -78,8 +78,8 @@ export const groupsLayer = (store: MemoryStore): Layer.Layer<Groups> => {
       atomically(function* () {
         const stored = yield* known(name)
         const roles = new Map(stored.roles)
-        for (const [userId, role] of wanted) {
-          if (from !== undefined && roles.get(userId) !== from.get(userId)) continue
+        const changing = [...wanted].filter(([userId]) => from === undefined || roles.get(userId) === from.get(userId))
+        for (const [userId, role] of changing) {
           if (role !== undefined && !store.users.has(userId)) return yield* Result.fail(new UserNotFound({ userId }))
           if (role === undefined) roles.delete(userId)
           else roles.set(userId, role)
@@ -89,6 +89,7 @@ export const groupsLayer = (store: MemoryStore): Layer.Layer<Groups> => {
           return yield* Result.fail(new LastManager({ group: name }))
         store.groups.set(name, changed)
         store.revision++
+        return changing.map(([userId]) => userId)
       }),
     setNotice: (notice) =>
       atomically(function* () {

@@ -89,6 +89,7 @@ export const groupsLayer: Layer.Layer<Groups, never, Database> = Layer.effect(
             const before = keepManager ? yield* managersOf(tx, name) : []
             yield* Effect.forEach(roles, ([userId, role]) => setRole(tx, name, userId, role), { discard: true })
             if (before.length > 0 && (yield* managersOf(tx, name)).length === 0) return yield* new LastManager({ group: name })
+            return [...roles.keys()]
           }),
         ),
       setNotice: (notice) =>

@@ -50,12 +50,17 @@ export const addPeople = (group: Group, items: readonly string[], managers: Read
       }
       return { item, refused }
     })
+    /** What each user had whose role this request set. */
+    let replaced: typeof before = new Map()
+    const store = Effect.map(groups.setRoles(group.name, wanted, { from: before }), (ids) => {
+      replaced = new Map(ids.map((id) => [id, before.get(id)]))
+    })
     return yield* changeTogether(group, decisions, {
       doing: `add ${[...wanted.keys()].join(", ")} to group ${group.name}`,
       by: caller.id,
       users: [...wanted.keys()].flatMap((id) => users.get(id) ?? []),
-      store: groups.setRoles(group.name, wanted),
-      undo: groups.setRoles(group.name, before, { from: wanted }),
+      store,
+      undo: Effect.suspend(() => groups.setRoles(group.name, replaced, { from: wanted })),
     })
   })
 

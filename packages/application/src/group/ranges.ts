@@ -1,4 +1,4 @@
-import { type Group, groupBy, mayUse, type Range } from "@rangewright/domain"
+import { Conflict, type Group, groupBy, mayUse, type Range } from "@rangewright/domain"
 import { Groups, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { type AccessChange, changeAccess } from "../range/change-access.ts"
@@ -27,6 +27,7 @@ interface ItemDecision extends Outcome {
 }
 
 const refuse = (item: string, refused: string): ItemDecision => ({ item, refused, range: undefined })
+const alreadyHas = (group: Group, range: Range): string => `Group ${group.name} already has access to range ${range.id}`
 const notFound = (item: string): ItemDecision => refuse(item, `Range ${item.slice(0, 64)} not found`)
 
 /** Changes all ranges concurrently, each on its own: one whose router is off does not block the others. */
@@ -65,7 +66,7 @@ export const addRanges = (group: Group, items: readonly string[], requester: Req
     const decisions = items.map((item): ItemDecision => {
       const range = ranges.get(item)
       if (range === undefined) return notFound(item)
-      if (owned.has(item)) return refuse(item, `Group ${group.name} already has access to range ${range.id}`)
+      if (owned.has(item)) return refuse(item, alreadyHas(group, range))
       const held = grants.get(range.id) ?? []
       if (!mayUse("range-access", user, held))
         return refuse(item, `You do not have access to range ${range.id} and cannot add it to group ${group.name}`)
@@ -75,7 +76,10 @@ export const addRanges = (group: Group, items: readonly string[], requester: Req
     })
     return yield* changeEach(group, decisions, requester, (range) => ({
       doing: `add range ${range.id} to group ${group.name}`,
-      store: groups.addRange(group.name, range.id),
+      // what another request gave in the meantime must not be undone if this one fails
+      store: Effect.flatMap(groups.addRange(group.name, range.id), (given) =>
+        given ? Effect.void : Effect.fail(new Conflict({ what: alreadyHas(group, range) })),
+      ),
       undo: groups.removeRange(group.name, range.id),
     }))
   })

@@ -32,14 +32,15 @@ export const assignRangeToUser = operation({
       const doing = `assign range ${range.id} to user ${path.userID.slice(0, 64)}`
       const user = yield* users.find(path.userID as UserId)
       if (user === undefined) return yield* new UserNotFound({ userId: path.userID.slice(0, 64) })
-      if ((yield* ranges.grants(range.id)).some((grant) => grant.userId === user.id))
-        return yield* new Conflict({ what: `Cannot ${doing}: the user has access to it already` })
+      const held = new Conflict({ what: `Cannot ${doing}: the user has access to it already` })
+      if ((yield* ranges.grants(range.id)).some((grant) => grant.userId === user.id)) return yield* held
       yield* changeAccess({
         doing,
         by: caller.id,
         users: [user],
         ranges: [range],
-        store: ranges.grant(range.id, user.id),
+        // what another request gave in the meantime must not be undone if this one fails
+        store: Effect.flatMap(ranges.grant(range.id, user.id), (given) => (given ? Effect.void : Effect.fail(held))),
         undo: ranges.revoke(range.id, user.id),
         routers: "must",
       })

@@ -14,7 +14,7 @@ export interface AccessChange<R> {
   readonly by: UserId
   readonly users: readonly User[]
   readonly ranges: readonly Range[]
-  /** Writes the change; all or nothing. */
+  /** Writes the change; all or nothing. Fails if there is nothing to write any more, so that `undo` never undoes what others gave. */
   readonly store: Effect.Effect<unknown, Fault, R>
   /** Undoes what `store` gave, but nothing that others have changed since. Undefined: this is a revocation, which is never undone. */
   readonly undo: Effect.Effect<unknown, Fault, R> | undefined
