@@ -146,12 +146,12 @@ describe.skipIf(noBrowser !== undefined)(
       }
     })
 
-    test("asks before it continues a deploy that would remove machines, and names them", async () => {
+    test("says who could not be notified; asks before it continues a deploy that would remove machines, and names them", async () => {
       const { service, simulator, ada, browser } = lab
       const pru = await addLab(service, "PRU", smallLab(2), ada)
       await pru.send("POST", "/user/credentials", { proxmoxPassword: password })
       await expectSuccess(pru, await deploy(pru, "PRU"))
-      await pru.upload("/range/config?rangeID=PRU", smallLab(1))
+      await pru.upload("/range/config?rangeID=PRU", `${smallLab(1)}\nnotify: { urls: ["http://10.9.9.9/"] }\n`)
       const repair = await simulator.fault({ kind: "fail-task", type: "qmdestroy", text: "no", when: "before", times: "always" })
       const { runID } = await pru.send<{ runID: string }>("POST", "/range/deploy?rangeID=PRU", { prune: true })
       expect((await runEnd(pru, runID)).status).toBe("failure")
@@ -159,6 +159,7 @@ describe.skipIf(noBrowser !== undefined)(
       const page = await (await browser()).newPage()
       await signIn(page, service.url, "PRU")
       await page.goto(`${service.url}/ui/runs/${runID}`)
+      await page.getByText("Could not notify 10.9.9.9 (notify.urls[0])").waitFor()
       const resume = page.getByRole("button", { name: "Continue from here" })
       await resume.click()
       const dialog = page.getByRole("dialog", { name: "Continue this deploy?" })

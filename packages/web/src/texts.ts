@@ -444,6 +444,7 @@ export const t = {
     resumeHint: "A new run plans and does what is left. What is done stays done.",
     cancelled: "Stopping: tasks of the hypervisor finish, work inside machines is ended at once.",
     cause: "What went wrong",
+    notNotified: (to: string, because: string) => `Could not notify ${to}: ${because}.`,
     on: (machine: string) => `on ${machine}`,
     also: (count: number) => `${count} more ${count === 1 ? "step" : "steps"} failed`,
     toLog: "Show it in the log",

@@ -261,6 +261,13 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
           <Text>{note}</Text>
         </Note>
       ))}
+      {run.notified?.map(({ to, because }) =>
+        because === undefined ? null : (
+          <Note key={to} tone="warn">
+            <Text>{t.run.notNotified(to, because)}</Text>
+          </Note>
+        ),
+      )}
       <Tabs
         label={t.run.viewsLabel}
         tabs={Object.entries(t.run.views).map(([name, text]) => ({
