@@ -448,6 +448,14 @@ describe("applying a blueprint", () => {
     expect(app.runs.asked).toEqual([])
   })
 
+  it("says whom the blueprint's author notifies of deploys", async () => {
+    const notify = "notify:\n  urls: [https://hooks.example/SECRET, discord://SECRET@1, 'slack://[x]']\n"
+    await app.call("updateBlueprintConfig", ada, { path, body: { config: `${config}\n${notify}` } })
+    const { result } = (await apply()) as { readonly result: string }
+    expect(result).toContain("When a deploy ends, it notifies hooks.example, discord\n")
+    expect(result).not.toContain("SECRET")
+  })
+
   it("is for those who may use the range and read the blueprint", async () => {
     const before = await rangeConfig("LAB")
     const asked = { path, body: { rangeID: "LAB" } }

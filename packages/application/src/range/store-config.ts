@@ -1,12 +1,24 @@
-import { CannotPlan, Conflict, type Fault, isClosed, keptTexts, type Range, rangeSubject, type User } from "@rangewright/domain"
+import {
+  CannotPlan,
+  Conflict,
+  type Fault,
+  isClosed,
+  keptTexts,
+  notifiedAtMost,
+  type Range,
+  rangeSubject,
+  readDestination,
+  type User,
+} from "@rangewright/domain"
 import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { RunPlanner } from "../run/planner.ts"
 import { tellTemplates } from "../template/tell-templates.ts"
 import { issueLine } from "../wire/config-issue.ts"
 import { configIssues } from "./check-config.ts"
 import { quotaWarnings } from "./quota-warnings.ts"
-import { refusedConfig } from "./read-config.ts"
+import { readRangeConfig, refusedConfig } from "./read-config.ts"
 
 /**
  * Texts about what the next deploy would leave unchanged although the configuration differs, or why none is possible, for a range with
@@ -27,10 +39,22 @@ const keptByNextDeploy = (range: Range, user: User) =>
     )
   })
 
+/** Who is notified of deploys: whoever wrote a blueprint may have put themselves there. */
+const notified = (text: string) =>
+  Effect.gen(function* () {
+    const parsed = text.includes("notify") ? yield* readRangeConfig(text) : undefined
+    const urls = parsed !== undefined && Result.isSuccess(parsed) ? (parsed.success.config.notify?.urls ?? []) : []
+    const names = urls.slice(0, notifiedAtMost).flatMap((url) => {
+      const destination = readDestination(url)
+      return destination.state === "usable" ? [destination.name] : []
+    })
+    return names.length === 0 ? [] : [`When a deploy ends, it notifies ${names.join(", ")}`]
+  })
+
 /**
  * Stores a text as the range's configuration. Refused in testing mode unless forced, then for every error in it. A run keeps the
  * configuration that it was planned with, so a new one may be stored at any time. Returns lines for the caller: when it takes effect, which
- * machines stay although they differ from it, and warnings.
+ * machines stay although they differ from it, who is notified, and warnings.
  */
 export const storeConfig = <R>(change: {
   readonly range: Range
@@ -62,6 +86,7 @@ export const storeConfig = <R>(change: {
         ? []
         : [`Run ${run.id} (${run.kind}) continues with the plan it has; deploy again to apply this`]),
       ...(yield* keptByNextDeploy(range, user)),
+      ...(yield* notified(text)),
       ...(yield* quotaWarnings(range)).map((warning) => `Warning: ${warning}`),
       ...issues.map((issue) => `Warning: ${issueLine(issue)}`),
     ]
