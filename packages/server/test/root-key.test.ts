@@ -1,9 +1,15 @@
+import { cryptoLayer, keyId, secretStore } from "@rangewright/adapter-crypto"
+import { adoptSealingKey, storageLayer } from "@rangewright/adapter-storage"
+import { rootUserId } from "@rangewright/domain"
+import { CredentialHasher, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import * as Layer from "effect/Layer"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { randomBytes } from "node:crypto"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { keyInFile } from "../src/compose/root-key.ts"
+import { ensureRootKey, keyInFile } from "../src/compose/root-key.ts"
 
 let folder: string
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "root-key-"))))
@@ -35,5 +41,29 @@ describe("a key for ROOT in a file", () => {
   test("is refused when there is no such file, or it is a folder", async () => {
     await expect(read()).rejects.toThrow("Cannot give ROOT the key")
     await expect(Effect.runPromise(keyInFile(folder))).rejects.toThrow(`Cannot give ROOT the key in ${folder}`)
+  })
+})
+
+test("instances that start at once on an empty database have the same key of ROOT in their files, which signs in", async () => {
+  const master = { bytes: randomBytes(32) }
+  const sealed = secretStore(master).seal("hash key", "test")
+  const program = Effect.gen(function* () {
+    const hasher = yield* CredentialHasher
+    yield* adoptSealingKey({ keyId: keyId(master), sealedHashKey: sealed, sealedRootKey: undefined })
+    const folders = ["one", "two", "three"].map((name) => join(folder, name))
+    for (const each of folders) mkdirSync(each)
+    const made = yield* Effect.all(
+      folders.map((each) => ensureRootKey(each, { shared: true })),
+      { concurrency: "unbounded" },
+    )
+    const [first = "", ...others] = folders.map((each) => readFileSync(join(each, "root-api-key"), "utf8").trim())
+    const hash = (yield* (yield* Users).forAuthentication(rootUserId))?.secrets.apiKeyHash ?? ""
+    return { made, isValid: hasher.verify(first, hash), differ: others.filter((one) => one !== first) }
+  })
+  const layer = Layer.merge(cryptoLayer(master), storageLayer({ file: join(folder, "data.db") }))
+  expect(await Effect.runPromise(Effect.provide(program, layer))).toEqual({
+    made: ["made", "made", "made"],
+    isValid: true,
+    differ: [],
   })
 })

@@ -50,13 +50,19 @@ export const adoptSealingKey = ({
     ),
   )
 
-/** Stores ROOT's API key, sealed. */
-export const keepSealedRootKey = (sealed: string): Effect.Effect<void, StorageFault, Database> =>
+/** Stores ROOT's API key, sealed. `first`: unless one is stored. */
+export const keepSealedRootKey = (sealed: string, { first = false } = {}): Effect.Effect<void, StorageFault, Database> =>
   Database.use((database) =>
     database.write("store the key of ROOT", (tx) =>
       Effect.gen(function* () {
         yield* refuseForeignSeal(tx, database.engine, sealed)
-        yield* tx((db) => db.updateTable("sealing_key").set({ sealed_root_key: sealed }).execute())
+        yield* tx((db) =>
+          db
+            .updateTable("sealing_key")
+            .set({ sealed_root_key: sealed })
+            .$if(first, (update) => update.where("sealed_root_key", "is", null))
+            .execute(),
+        )
       }),
     ),
   )

@@ -1,5 +1,5 @@
 import { type Database, keepSealedRootKey, sealingKey } from "@rangewright/adapter-storage"
-import { InvalidInput, rootUserId, type Fault } from "@rangewright/domain"
+import { type Fault, InvalidInput, rootUserId, UserExists } from "@rangewright/domain"
 import { giveRootKey, newApiKey } from "@rangewright/application"
 import { CredentialHasher, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -58,13 +58,32 @@ const sealedRootKey = Effect.gen(function* () {
   return yield* Effect.orElseSucceed(secrets.open(sealed, rootKeyContext), () => undefined)
 })
 
+/**
+ * Creates ROOT, with its key in the file. Instances that start at once on an empty database agree on the key that was stored first: each
+ * would void that of another otherwise, whose file says that it is ROOT's.
+ */
+const createRoot = (data: string): Effect.Effect<void, Fault, CredentialHasher | Database | SecretStore | Users> =>
+  Effect.gen(function* () {
+    const secrets = yield* SecretStore
+    const { key } = yield* newApiKey(rootUserId)
+    yield* keepSealedRootKey(secrets.seal(key, rootKeyContext), { first: true })
+    const agreed = (yield* sealedRootKey) ?? key
+    yield* Effect.catchIf(
+      giveRootKey(agreed),
+      // by another instance, with this key
+      (fault) => fault instanceof UserExists,
+      () => Effect.void,
+    )
+    yield* Effect.sync(() => writeKey(rootKeyFile(data), agreed))
+  })
+
 /** State of the file with ROOT's key; `unknown`: the key is neither in the file nor known otherwise. */
 export type RootKeyState = "kept" | "made" | "put back" | "unknown"
 
 /**
  * Makes sure that ROOT exists and that its key is in the file. If the file is missing, or holds another key because the database was
  * restored, ROOT's key is written to it again when it is known. An existing key of ROOT is never replaced: that is what the command
- * `root-key` is for. Of several instances that share a database, one keeps the key.
+ * `root-key` is for. Of several instances that share a database, those that created ROOT have the key.
  */
 export const ensureRootKey = (
   data: string,
@@ -73,8 +92,9 @@ export const ensureRootKey = (
   Effect.gen(function* () {
     const users = yield* Users
     const secrets = yield* SecretStore
-    const hash = (yield* users.forAuthentication(rootUserId))?.secrets.apiKeyHash
-    if (hash === undefined) return yield* Effect.as(renewRootKey(data), "made" as const)
+    const root = yield* users.forAuthentication(rootUserId)
+    const hash = root?.secrets.apiKeyHash
+    if (hash === undefined) return yield* Effect.as(root === undefined ? createRoot(data) : renewRootKey(data), "made" as const)
     const hasher = yield* CredentialHasher
     const kept = readRootKey(data)
     const known = yield* sealedRootKey
