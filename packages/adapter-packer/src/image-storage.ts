@@ -31,7 +31,7 @@ export const imageName = (sha256: string): string => `${prefix}${sha256}.iso`
 export const openImageStorage = (
   hypervisor: { readonly url: string; readonly agent: Agent },
   account: Pick<BuildAccount, "tokenId" | "tokenSecret">,
-  { node, storage }: { readonly node: string; readonly storage: string },
+  { node, storage, answerMillis = 60_000 }: { readonly node: string; readonly storage: string; readonly answerMillis?: number },
 ) => {
   const call = openAccountCalls(hypervisor, account)
   const ask = (method: string, path: string, signal: AbortSignal, body?: CallBody): Promise<unknown> =>
@@ -41,7 +41,9 @@ export const openImageStorage = (
   const untilDone = async (task: unknown, signal: AbortSignal): Promise<void> => {
     if (typeof task !== "string" || !task.startsWith("UPID:")) throw new Error("the hypervisor did not return a task")
     for (;;) {
-      const status = await ask("GET", `/tasks/${encodeURIComponent(task)}/status`, signal)
+      // nobody can abort this wait, so a hypervisor that falls silent ends it
+      const soon = AbortSignal.any([signal, AbortSignal.timeout(answerMillis)])
+      const status = await ask("GET", `/tasks/${encodeURIComponent(task)}/status`, soon)
       if (isRow(status) && status["status"] === "stopped") {
         if (status["exitstatus"] === "OK") return
         throw new Error(`the hypervisor did not accept it: ${String(status["exitstatus"]).slice(0, 300)}`)

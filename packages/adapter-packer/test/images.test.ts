@@ -5,10 +5,13 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { once } from "node:events"
+import { Agent as PlainAgent, createServer } from "node:http"
 import { Agent } from "node:https"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest"
 import { type ImageStorage, openImageStorage } from "../src/image-storage.ts"
 import { openImages } from "../src/images.ts"
 
@@ -221,4 +224,20 @@ describe("an image that is not kept", () => {
     instead = undefined
     expect(await Effect.runPromise(use(template))).toContain(volume)
   })
+})
+
+it("a hypervisor that stops answering while it stores an image does not keep the build, and everybody's next ones, for ever", async () => {
+  const silent = createServer(() => undefined).listen(0, "127.0.0.1")
+  await once(silent, "listening")
+  const plain = new PlainAgent()
+  onTestFinished(() => {
+    plain.destroy()
+    silent.closeAllConnections()
+    silent.close()
+  })
+  const { port } = silent.address() as AddressInfo
+  const hypervisor = { url: `http://127.0.0.1:${port}`, agent: plain }
+  const account = { tokenId: "a@pve!b", tokenSecret: Redacted.make("secret") }
+  const storage = openImageStorage(hypervisor, account, { node: "pve", storage: "local", answerMillis: 200 })
+  await expect(storage.untilDone("UPID:pve:1", new AbortController().signal)).rejects.toThrow(/aborted|timeout/u)
 })
