@@ -59,6 +59,27 @@ test("roles may be unpacked, and state their own version", async () => {
   expect(listing.roles).toEqual([{ name: "acme.web", scope: "global", version: "4.2.0" }])
 })
 
+test("a role's name may have numbers of its own", async () => {
+  const root = mkdtempSync(join(tmpdir(), "installer-"))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+  const offers = join(root, "offers")
+  const files = { "tasks/main.yml": "[]\n" }
+  for (const file of ["acme.server-2022-1.2.0-rc.1", "acme.server-2022-1.1.0", "acme.server-1.0.0", "acme.odd-2024q1-2"])
+    write(join(offers, "roles", `${file}.tar.gz`), gzipSync(tar(tarEntriesOf(files, `${file}/`))))
+  const below = Layer.mergeAll(libraryLayer({ folder: join(root, "library") }), contentLayer({ folder: join(root, "content") }))
+  const roles = [{ name: "acme.server-2022" }, { name: "acme.server" }, { name: "acme.odd" }]
+  const outcomes = await Effect.runPromise(
+    RoleInstaller.use((port) => port.install({ scope: { type: "global" }, roles, collections: [], force: false })).pipe(
+      Effect.provide(Layer.provideMerge(folderInstallerLayer({ folder: offers }), below)),
+    ),
+  )
+  expect(outcomes.map(({ name, version, because }) => [name, version ?? because])).toEqual([
+    ["acme.server-2022", "1.1.0"],
+    ["acme.server", "1.0.0"],
+    ["acme.odd", expect.stringContaining("published")],
+  ])
+})
+
 test("a missing folder is reported", async () => {
   const root = mkdtempSync(join(tmpdir(), "installer-"))
   onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))

@@ -1,4 +1,4 @@
-import { bestVersion, noSuchVersion, notPublished, roleFolders, type WantedArtifact } from "@rangewright/domain"
+import { bestVersion, noSuchVersion, notPublished, parseVersion, roleFolders, type WantedArtifact } from "@rangewright/domain"
 import type { ArtifactEntry, ContentFault, ContentFetcher, LibraryFault } from "@rangewright/ports"
 import { InstallerFault } from "@rangewright/ports"
 import type * as Context from "effect/Context"
@@ -22,7 +22,19 @@ interface Offer {
   readonly packed: boolean
 }
 
-const archive = /^(?<name>.+?)-(?<version>v?[0-9][^/]*)\.(?:tar\.gz|tgz)$/u
+/**
+ * The names and versions that an archive of a role may mean by `<name>-<version>.tar.gz`: either part may contain `-` and digits. Those with
+ * a real version, if there are any.
+ */
+const readings = (file: string): readonly { readonly name: string; readonly version: string }[] => {
+  const base = /^(?<base>.+)\.(?:tar\.gz|tgz)$/u.exec(file)?.groups?.["base"] ?? ""
+  const all = [...base.matchAll(/(?<=.)-(?=v?[0-9])/gu)].map(({ index }) => ({
+    name: base.slice(0, index),
+    version: base.slice(index + 1),
+  }))
+  const real = all.filter(({ version }) => parseVersion(version) !== undefined)
+  return real.length > 0 ? real : all.slice(0, 1)
+}
 /** `<namespace>-<name>-<version>.tar.gz`, the name of a built collection. */
 const collectionArchive = /^(?<namespace>[a-z_][a-z0-9_]*)-(?<name>[a-z_][a-z0-9_]*)-(?<version>[0-9][^/]*)\.tar\.gz$/u
 
@@ -34,8 +46,7 @@ const offersIn = async (folder: string): Promise<readonly Offer[]> => {
   const offeredRoles = (await namesIn(roles)).flatMap((entry): readonly Offer[] => {
     const path = join(roles, entry.name)
     if (entry.isDirectory()) return [{ type: "role", name: entry.name, version: undefined, path, packed: false }]
-    const { name, version } = archive.exec(entry.name)?.groups ?? {}
-    return entry.isFile() && name !== undefined ? [{ type: "role", name, version, path, packed: true }] : []
+    return entry.isFile() ? readings(entry.name).map((reading) => ({ type: "role", ...reading, path, packed: true })) : []
   })
   const offeredCollections = (await namesIn(collections)).flatMap((entry): readonly Offer[] => {
     const { namespace, name, version } = collectionArchive.exec(entry.name)?.groups ?? {}
