@@ -57,6 +57,13 @@ export const resolveSubscriptionRoles = (roles: RolesToResolve): readonly Resolv
       wanted: Array.isArray(wanted) ? "texts" : "object",
     },
   )
+  if (typeof index !== "string")
+    for (const [at, { role, version, entitlements }] of index.entries())
+      requireKinds(
+        `resolveSubscriptionRoles: index[${at}]`,
+        { role, version, entitlements },
+        { role: "text", version: "text", entitlements: "texts" },
+      )
   const { active, entitlements } = license
   requireKinds("resolveSubscriptionRoles: license", { active, entitlements }, { active: "flag", entitlements: "texts" })
   const read = typeof index === "string" ? readSubscriptionIndex(index) : undefined

@@ -115,6 +115,10 @@ describe("input of another kind", () => {
       "license: entitlements must be a list of strings",
       () => resolveSubscriptionRoles({ index: [role], license: { ...license, entitlements: "PRO_ROLES" as never }, wanted: [] }),
     ],
+    [
+      "index[1] needs entitlements, a list of strings",
+      () => resolveSubscriptionRoles({ index: [role, { role: "acme.forest", version: "1.0.0" } as never], license, wanted: [] }),
+    ],
     ["wanted needs configuration", () => resolveSubscriptionRoles({ index: [], license, wanted: {} as never })],
     ["wanted[0] must be a string", () => resolveSubscriptionRoles({ index: [], license, wanted: [5 as never] })],
     ["direction must be one of to-sdn, to-bridges", () => planNetworkMigration({ installation, direction: "sideways" as never })],
