@@ -31,17 +31,11 @@ export interface UnusableDestination {
 /** Names of the services that can be notified, besides http and https URLs. */
 export const notificationServices: readonly string[] = [...services.keys(), "smtp"].toSorted()
 
-const webhook = (text: string, { host, user, password }: NotificationUrl): NotificationDestination => {
-  const url = new URL(text)
-  url.username = ""
-  url.password = ""
-  url.hash = ""
-  return {
-    state: "usable",
-    name: host,
-    notify: (end) => ({ kind: "requests", requests: [postJson(url.href, webhookOfEnd(end), { user, password })] }),
-  }
-}
+const webhook = ({ plain, host, user, password }: NotificationUrl): NotificationDestination => ({
+  state: "usable",
+  name: host,
+  notify: (end) => ({ kind: "requests", requests: [postJson(plain, webhookOfEnd(end), { user, password })] }),
+})
 
 const unusable = (because: string, allowed: string): UnusableDestination => ({ state: "unusable", because, allowed })
 
@@ -56,7 +50,7 @@ export const readDestination = (text: string): NotificationDestination | Unusabl
       "this is not a valid URL",
       "a URL such as https://hooks.example.org/deploys or discord://token@webhookid; special characters in names and passwords are percent-encoded",
     )
-  if (url.scheme === "http" || url.scheme === "https") return webhook(text, url)
+  if (url.scheme === "http" || url.scheme === "https") return webhook(url)
   const name = url.scheme
   try {
     if (name === "smtp") {

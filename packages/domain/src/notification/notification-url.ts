@@ -1,3 +1,5 @@
+import { webUrl } from "./web.ts"
+
 /** The parts of a notification URL (`service://user:password@host:port/path?parameters#fragment`), decoded. */
 export interface NotificationUrl {
   readonly scheme: string
@@ -15,12 +17,14 @@ export interface NotificationUrl {
   /** The parts of a parameter that are separated by commas. */
   readonly parameters: (...names: readonly string[]) => readonly string[]
   readonly fragment: string
+  /** The URL without login and fragment. */
+  readonly plain: string
 }
 
 /** The parts of a URL; undefined: it is not one. */
 export const parseNotificationUrl = (text: string): NotificationUrl | undefined => {
-  const url = URL.parse(text)
-  if (url === null) return undefined
+  const url = webUrl(text)
+  if (url === undefined) return undefined
   try {
     const query = new Map([...url.searchParams].map(([name, value]) => [name.toLowerCase(), value]))
     const parameter = (...names: readonly string[]): string =>
@@ -43,6 +47,7 @@ export const parseNotificationUrl = (text: string): NotificationUrl | undefined 
           .map((part) => part.trim())
           .filter((part) => part !== ""),
       fragment: decodeURIComponent(url.hash.slice(1)),
+      plain: Object.assign(url, { username: "", password: "", hash: "" }).href,
     }
   } catch {
     // a % that encodes nothing

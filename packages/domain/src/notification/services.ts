@@ -1,6 +1,8 @@
+import * as Base64 from "effect/encoding/Base64"
 import { type DeployEnd, messageOfEnd, subjectOfEnd } from "./deploy-end.ts"
 import type { NotificationUrl } from "./notification-url.ts"
 import { Unusable } from "./unusable.ts"
+import { webQuery, webUrl } from "./web.ts"
 
 /** A request that notifies somebody. Everything in it may be secret. */
 export interface NotificationRequest {
@@ -18,8 +20,7 @@ interface Login {
 
 const basic = ({ user, password }: Login): Readonly<Record<string, string>> => {
   if (user === "" && password === "") return {}
-  const bytes = new TextEncoder().encode(`${user}:${password}`)
-  return { authorization: `Basic ${btoa(String.fromCodePoint(...bytes))}` }
+  return { authorization: `Basic ${Base64.encode(`${user}:${password}`)}` }
 }
 
 /** A POST of JSON. */
@@ -37,7 +38,7 @@ export const postJson = (
 const postForm = (url: string, fields: Readonly<Record<string, string>>, login?: Login): NotificationRequest => ({
   url,
   headers: { "content-type": "application/x-www-form-urlencoded", ...(login === undefined ? {} : basic(login)) },
-  body: new URLSearchParams(filled(fields)).toString(),
+  body: webQuery(filled(fields)),
 })
 
 /** Without what is empty. */
@@ -49,8 +50,8 @@ const part = encodeURIComponent
 /** A URL on a host that the user named. */
 const onHost = ({ authority, parameter }: NotificationUrl, path: string, form: string): string => {
   const scheme = parameter("disabletls") === "yes" || parameter("scheme") === "http" ? "http" : "https"
-  const url = URL.parse(`${scheme}://${authority}/${path}`)
-  if (authority === "" || url === null) throw new Unusable(form)
+  const url = webUrl(`${scheme}://${authority}/${path}`)
+  if (authority === "" || url === undefined) throw new Unusable(form)
   return url.href
 }
 
@@ -233,7 +234,7 @@ const googleForm = "googlechat://chat.googleapis.com/v1/spaces/FOO/messages?key=
 const googleChat: Service = ({ host, path, parameter }) => {
   const [key, token] = needed(googleForm, parameter("key"), parameter("token"))
   if (host !== "chat.googleapis.com" || path.length === 0) throw new Unusable(googleForm)
-  const at = `https://chat.googleapis.com/${path.map(part).join("/")}?${new URLSearchParams({ key, token })}`
+  const at = `https://chat.googleapis.com/${path.map(part).join("/")}?${webQuery({ key, token })}`
   return (end) => [postJson(at, { text: plain(whole(end)) })]
 }
 
@@ -257,7 +258,7 @@ const join: Service = ({ password: apikey, parameter }) => {
   const [key, deviceIds] = needed(joinForm, apikey, parameter("devices"))
   return (end) => {
     const title = parameter("title") || subjectOfEnd(end)
-    const query = new URLSearchParams(filled({ apikey: key, deviceIds, title, text: messageOfEnd(end), icon: parameter("icon") }))
+    const query = webQuery(filled({ apikey: key, deviceIds, title, text: messageOfEnd(end), icon: parameter("icon") }))
     return [{ url: `https://joinjoaomgcd.appspot.com/_ah/api/messaging/v1/sendPush?${query}`, headers: {}, body: "" }]
   }
 }
