@@ -142,6 +142,7 @@ case $cmd in
   check) # types, lint with type information and import rules, formatting, unused code, the size of the web page
     "$bin/tsc" -p tsconfig.check.json
     "$bin/tsc" -p packages/web/tsconfig.json
+    "$bin/tsc" -p packages/domain/tsconfig.json --noEmit # without the types of any platform
     "$bin/oxlint" --quiet
     "$bin/oxfmt" --check .
     "$bin/knip" --no-progress
