@@ -555,6 +555,10 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole("button", { name: "Connect again" }).click()
       await page.getByText("Connected", { exact: true }).waitFor()
       await page.getByRole("alert").waitFor({ state: "detached" })
+      const keys = [page.getByRole("button", { name: "Ctrl+Alt+Del" }), page.getByRole("button", { name: "Type text…" })]
+      for (const key of keys) expect(await key.isEnabled()).toBe(true)
+      await page.getByLabel("View only").check()
+      for (const key of keys) expect(await key.isEnabled()).toBe(false)
     })
 
     test("completes and checks a configuration as it is typed, and overwrites nothing of another user", async () => {

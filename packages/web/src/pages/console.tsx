@@ -132,6 +132,8 @@ export const ConsolePage = ({ values }: { readonly values: Readonly<Record<strin
   }, [isOff, state.value])
   const heading = useWindowTitle()
   const isConnected = state.value === "connected"
+  // the viewer passes on nothing while it only looks
+  const mayType = isConnected && !lookOnly.value
   const isWaiting = isOff && state.value === "ended"
   return (
     <div class="console">
@@ -149,10 +151,10 @@ export const ConsolePage = ({ values }: { readonly values: Readonly<Record<strin
             {t.console.again}
           </button>
         ) : null}
-        <button type="button" class="small" disabled={!isConnected} onClick={() => rfb.current?.sendCtrlAltDel()}>
+        <button type="button" class="small" disabled={!mayType} onClick={() => rfb.current?.sendCtrlAltDel()}>
           {t.console.ctrlAltDel}
         </button>
-        <button type="button" class="small" disabled={!isConnected} onClick={() => (typing.value = true)}>
+        <button type="button" class="small" disabled={!mayType} onClick={() => (typing.value = true)}>
           {t.console.type}
         </button>
         <label class="check">
