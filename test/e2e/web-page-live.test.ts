@@ -38,6 +38,17 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await one.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")).not.toMatch(/UMA|Uma/u)
     })
 
+    test("signing in in one tab leads the others, which wait for it too, to where they were going", async () => {
+      const { service, browser, runId } = lab
+      const context = await browser()
+      const [one, other] = [await context.newPage(), await context.newPage()]
+      await other.goto(`${service.url}/ui/runs/${runId}?view=log#L2`)
+      await other.waitForURL("**/ui/login**")
+      await signIn(one, service.url, "UMA")
+      await other.locator(".line.match .number", { hasText: "2" }).waitFor()
+      expect(other.url()).toContain(`/ui/runs/${runId}?view=log#L2`)
+    })
+
     test("says so when signing out fails, since the session is still open, and signs out at the next try", async () => {
       const { service, browser } = lab
       const context = await browser()

@@ -34,13 +34,18 @@ const leave = (because?: Because): void => {
   location.replace(`${login}${next}`)
 }
 
+/** Goes to the page that the user wanted to see before they had to sign in. */
+const goOn = (next: string | null | undefined): void => location.replace(ownPath(next ?? undefined) ?? "/ui/")
+
 /** Starts listening to other tabs. */
 export const startSession = (): void => {
   channel = new BroadcastChannel("rangewright-session")
   channel.addEventListener("message", ({ data }) => {
     if (data === "over") leave()
+    if (data !== "begun" || held) return
     // another user may have signed in: nothing of the previous one may remain
-    if (data === "begun" && !held) location.reload()
+    if (location.pathname === login) goOn(new URLSearchParams(location.search).get("next"))
+    else location.reload()
   })
   // a page restored from the browser's cache must not show anything of a session that is over
   addEventListener("pageshow", ({ persisted }) => {
@@ -62,7 +67,7 @@ export const signedIn = (next: string | undefined): void => {
   localStorage.setItem(kept, "yes")
   sessionStorage.removeItem(keptBecause)
   channel?.postMessage("begun")
-  location.replace(ownPath(next) ?? "/ui/")
+  goOn(next)
 }
 
 /** Keeps the user on this page until `release`, even if the session ends meanwhile. */
