@@ -4,7 +4,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { deployedConfig } from "../range/read-config.ts"
 
-/** Notifies those whom the range's configuration names that a deploy has ended, all at once. May be repeated: nobody is notified twice. */
+/**
+ * Notifies those whom the configuration of the deploy names that it has ended, all at once. May be repeated: those whom the journal calls
+ * notified are not notified again.
+ */
 export const notifyEnd = (
   head: RunHead,
   { notified }: RunState,
