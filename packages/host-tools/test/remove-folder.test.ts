@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, sy
 import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { monitorEventLoopDelay } from "node:perf_hooks"
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest"
 import { sizeOf } from "../src/folder-size.ts"
 import { removeFolder } from "../src/remove-folder.ts"
@@ -49,6 +50,18 @@ describe("a folder that a tool wrote to", () => {
     await removeFolder(folder)
     expect([existsSync(folder), readFileSync(join(outer, "kept"), "utf8")]).toEqual([false, "kept"])
     expect(existsSync(join(outer, "folder-kept"))).toBe(true)
+  })
+
+  it("holds nothing up, however many files are in it", { timeout: 120_000 }, async () => {
+    const makeMany = "import os, sys\nfor n in range(100_000): os.mknod(f'{sys.argv[1]}/{n}')"
+    execFileSync("python3", ["-c", makeMany, folder])
+    const delay = monitorEventLoopDelay({ resolution: 10 })
+    delay.enable()
+    expect(await sizeOf([folder], 100_000)).toBeGreaterThan(100_000)
+    await removeFolder(folder)
+    delay.disable()
+    expect(existsSync(folder)).toBe(false)
+    expect(delay.max / 1e6).toBeLessThan(500)
   })
 
   it("may be gone already", async () => {

@@ -1,9 +1,9 @@
 import { collectionSegments, roleReceiptFile, type WantedArtifact, withoutTrailing } from "@rangewright/domain"
 import type { InstallerFault } from "@rangewright/ports"
-import { endProcessesBelow, makeTurns, openToolHost } from "@rangewright/host-tools"
+import { endProcessesBelow, makeTurns, openToolHost, removeFolder } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { folderEntries } from "../library/folder-entries.ts"
 import { artifactParts, kindFolders, look } from "../library/layout.ts"
@@ -23,7 +23,7 @@ const scratchFolder = (settings: GalaxySettings): Effect.Effect<string, Installe
       try: () => mkdtemp(join(settings.folder, "run-")),
       catch: (cause) => hostFault(doing, cause),
     }),
-    (scratch) => Effect.ignore(Effect.tryPromise(() => rm(scratch, { recursive: true, force: true, maxRetries: 5 }))),
+    (scratch) => Effect.ignore(Effect.tryPromise(() => removeFolder(scratch))),
   )
 
 /** JSON is valid YAML, and leaves nothing of a name or version open to misinterpretation. */
@@ -159,7 +159,7 @@ export const galaxySource = (options: GalaxyOptions): Effect.Effect<PackageSourc
     const open = async () => {
       // a tool that outlived a killed service would still write there
       await endProcessesBelow(settings.folder)
-      await rm(settings.folder, { recursive: true, force: true, maxRetries: 10 })
+      await removeFolder(settings.folder)
       await mkdir(settings.folder, { recursive: true, mode: 0o700 })
     }
     yield* Effect.tryPromise({ try: open, catch: (cause) => hostFault("open the folder of the installer", cause) })
