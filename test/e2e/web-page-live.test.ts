@@ -49,6 +49,21 @@ describe.skipIf(noBrowser !== undefined)(
       expect(other.url()).toContain(`/ui/runs/${runId}?view=log#L2`)
     })
 
+    test("offers the pages of administrators as soon as the user is one", async () => {
+      const { service, ada, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "BO")
+      const stream = page.waitForResponse("**/api/v2/events")
+      await settled(page, `${service.url}/ui/runs`)
+      const administration = page.getByRole("link", { name: "Administration" })
+      expect(await administration.count()).toBe(0)
+      await stream
+      await ada.send("PUT", "/user/BO/admin", { isAdmin: true })
+      await administration.waitFor()
+      await ada.send("PUT", "/user/BO/admin", { isAdmin: false })
+      await page.getByLabel("Password").waitFor()
+    })
+
     test("says so when signing out fails, since the session is still open, and signs out at the next try", async () => {
       const { service, browser } = lab
       const context = await browser()

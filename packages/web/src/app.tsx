@@ -3,7 +3,7 @@ import type { FunctionComponent } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { read } from "./api/client.ts"
 import { mayBeSignedIn, signedOut } from "./api/session.ts"
-import { startLive } from "./live/live.ts"
+import { onLive, startLive } from "./live/live.ts"
 import { capabilities, me } from "./me.ts"
 import type { CapabilitiesAnswer, UserAnswer } from "@rangewright/application/wire"
 import { followNotices, readNotices } from "./notices.tsx"
@@ -100,18 +100,27 @@ const load = async (path: string): Promise<void> => {
 
 const isForAdministrators = (path: string): boolean => /^\/(?:admin(?:\/|$)|ranges\/[^/]+\/access$)/u.test(path)
 
+/** Reads who is signed in, and what they may do. */
+const readMe = async (): Promise<void> => {
+  const [{ user }, can] = await Promise.all([
+    read<{ readonly user: UserAnswer }>("/whoami"),
+    read<CapabilitiesAnswer>("/capabilities"),
+  ])
+  // what has not changed is not rendered again
+  if (JSON.stringify(can) !== JSON.stringify(capabilities.peek())) capabilities.value = can
+  if (JSON.stringify(user) !== JSON.stringify(me.peek())) me.value = user
+}
+
 const identify = async (): Promise<void> => {
   if (!mayBeSignedIn()) return signedOut()
   try {
-    const [{ user }, can] = await Promise.all([
-      read<{ readonly user: UserAnswer }>("/whoami"),
-      read<CapabilitiesAnswer>("/capabilities"),
-      readNotices(),
-    ])
-    capabilities.value = can
-    me.value = user
+    await Promise.all([readMe(), readNotices()])
     followNotices()
     startLive()
+    // rights may have changed, or the service: without an answer, what is known stays
+    onLive(({ topic }) => {
+      if (topic === "reset") readMe().catch(() => undefined)
+    })
   } catch (error) {
     // after a 401 the sign-in page follows
     if (!(error instanceof Refusal)) unknown.value = new Refusal(0, t.notUnderstood, String(error))
