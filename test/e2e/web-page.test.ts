@@ -807,7 +807,9 @@ describe.skipIf(noBrowser !== undefined)(
       const { service, ada, browser } = lab
       const page = await (await browser()).newPage()
       await signIn(page, service.url, "ADA")
+      const stream = page.waitForResponse("**/api/v2/events")
       await settled(page, `${service.url}/ui/runs?kind=source-fetch`)
+      await stream
       await page.getByText("lessons", { exact: false }).first().waitFor()
       await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Sources" }).click()
       const fetched = page
@@ -815,7 +817,6 @@ describe.skipIf(noBrowser !== undefined)(
         .locator("time")
         .first()
       const before = await fetched.getAttribute("datetime")
-      await page.waitForTimeout(1_500)
       await ada.send("POST", "/sources/lessons/sync")
       await expect.poll(() => fetched.getAttribute("datetime"), { timeout: 10_000 }).not.toBe(before)
     })
