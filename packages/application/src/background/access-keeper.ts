@@ -86,6 +86,10 @@ const looking = <R>(what: string, look: Effect.Effect<boolean | void, Fault, R>)
           )
         },
       }),
+      // not even a defect must end the loop: revocations wait for it
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError(`${what} not up to date; the service tries again`, defect), lookEverySeconds.most),
+      ),
     )
     return Effect.forever(Effect.flatMap(turn, (seconds) => Effect.sleep(seconds * 1000)))
   })

@@ -13,6 +13,6 @@ export const auditRetentionLayer = (days: number) =>
         const gone = yield* trail.prune(days)
         if (gone > 0) yield* Effect.logInfo("old entries of the audit trail were pruned", { entries: gone })
       })
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(prune, { log: "Warn" }), Effect.sleep(day))))
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignoreCause(prune, { log: "Warn" }), Effect.sleep(day))))
     }),
   )

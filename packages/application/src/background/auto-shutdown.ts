@@ -112,7 +112,7 @@ export const makeAutoShutdown = Effect.gen(function* () {
 export const autoShutdownLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const look = yield* makeAutoShutdown
-    const step = Effect.andThen(Effect.sleep(lookEverySeconds * 1000), Effect.ignore(look, { log: "Warn" }))
+    const step = Effect.andThen(Effect.sleep(lookEverySeconds * 1000), Effect.ignoreCause(look, { log: "Warn" }))
     yield* Effect.forkScoped(Effect.forever(step))
   }),
 )

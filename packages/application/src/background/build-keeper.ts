@@ -30,6 +30,8 @@ export const keepBuilds = Effect.gen(function* () {
 export const buildKeeperLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const look = keepBuilds.pipe(Effect.catch((fault) => (isAway(fault) ? Effect.void : Effect.logWarning(fault.message))))
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(look, Effect.sleep(lookEverySeconds * 1000))))
+    yield* Effect.forkScoped(
+      Effect.forever(Effect.andThen(Effect.ignoreCause(look, { log: "Warn" }), Effect.sleep(lookEverySeconds * 1000))),
+    )
   }),
 )

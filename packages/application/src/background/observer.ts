@@ -54,12 +54,12 @@ export const makeObserver = Effect.gen(function* () {
   return tick
 })
 
-/** Observes forever, at the interval of the settings. A store that cannot write is retried at the next tick. */
+/** Observes forever, at the interval of the settings. What fails, a store that cannot write or a defect, is retried at the next tick. */
 export const observerLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const tick = yield* makeObserver
     const { observeEverySeconds } = yield* Settings
-    const step = Effect.andThen(Effect.ignore(tick, { log: "Warn" }), Effect.sleep(observeEverySeconds * 1000))
+    const step = Effect.andThen(Effect.ignoreCause(tick, { log: "Warn" }), Effect.sleep(observeEverySeconds * 1000))
     yield* Effect.forkScoped(Effect.forever(step))
   }),
 )

@@ -27,6 +27,8 @@ export const packagesKeeperLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { nodes } = yield* NodePackages
     if (nodes.length === 0) return
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(lookAtPackages, Effect.sleep(lookEverySeconds * 1000))))
+    yield* Effect.forkScoped(
+      Effect.forever(Effect.andThen(Effect.ignoreCause(lookAtPackages, { log: "Warn" }), Effect.sleep(lookEverySeconds * 1000))),
+    )
   }),
 )

@@ -14,8 +14,10 @@ export const recoveryLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { recover } = yield* RunEngine
     const forEver = Effect.gen(function* () {
+      // a defect must not end it: runs of dead workers wait for it
+      const look = Effect.catchDefect(recover, (defect) => Effect.as(Effect.logError("runs could not be continued", defect), 0))
       for (let failures = 0; ;) {
-        const looked = yield* Effect.result(recover)
+        const looked = yield* Effect.result(look)
         if (Result.isFailure(looked)) yield* Effect.logWarning(looked.failure.message)
         failures = Result.isFailure(looked) ? failures + 1 : 0
         yield* Effect.sleep((failures === 0 ? lookEverySeconds : backoffSeconds(failures - 1, lookEverySeconds)) * 1000)

@@ -80,7 +80,7 @@ export const routerRoundLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const guests = yield* GuestAutomation
     if (guests.overNetwork !== true) return
-    const step = Effect.andThen(Effect.sleep(tickMillis), Effect.ignore(makeRouterRound(), { log: "Warn" }))
+    const step = Effect.andThen(Effect.sleep(tickMillis), Effect.ignoreCause(makeRouterRound(), { log: "Warn" }))
     yield* Effect.forkScoped(Effect.forever(step))
   }),
 )

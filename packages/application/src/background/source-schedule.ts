@@ -65,7 +65,7 @@ export const pruneContent = Effect.gen(function* () {
 export const sourceScheduleLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const every = <E, R>(seconds: number, work: Effect.Effect<void, E, R>) =>
-      Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(seconds * 1000), Effect.ignore(work, { log: "Warn" }))))
+      Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(seconds * 1000), Effect.ignoreCause(work, { log: "Warn" }))))
     yield* every(lookEverySeconds, syncDueSources)
     yield* every(retimeEverySeconds, retimeSources)
     yield* every(pruneEverySeconds, pruneContent)
