@@ -574,6 +574,29 @@ describe("auto-shutdown", () => {
     await process.dispose()
   })
 
+  it("leaves a range alone that is used while its machines are asked who is logged in", async () => {
+    const lab = await idleRange("1h")
+    const process = boot(lab)
+    const started = await process.runPromise(
+      Effect.gen(function* () {
+        const activity = yield* Activity
+        const hypervisor = yield* Hypervisor
+        const journal = yield* RunJournal
+        const sessions = () =>
+          Effect.map(Clock.currentTimeMillis, (now) => {
+            activity.range("LAB" as RangeId, { at: new Date(now), by: admin, request: "GET /range" })
+            return []
+          })
+        const look = yield* Effect.provideService(makeAutoShutdown, Hypervisor, { ...hypervisor, sessions })
+        yield* Effect.sleep(2 * hour)
+        yield* look
+        return (yield* journal.recoverable).length
+      }).pipe(Effect.provide([activityLayer, licenseLayer(openLicense)])),
+    )
+    expect(started).toBe(0)
+    await process.dispose()
+  })
+
   it("counts a machine that somebody switched on in Proxmox as used from then on", async () => {
     const lab = await idleRange("4h")
     const process = boot(lab)

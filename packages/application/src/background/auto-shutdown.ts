@@ -71,19 +71,27 @@ export const makeAutoShutdown = Effect.gen(function* () {
       Effect.orElseSucceed(() => `${name} cannot be asked whether somebody is logged in`),
     )
 
-  const look = Effect.fnUntraced(function* (range: Range, machines: readonly RangeMachine[]) {
+  /** The machines that are on, and whether the range was idle for its time. */
+  const timerOf = Effect.fnUntraced(function* (range: Range, machines: readonly RangeMachine[]) {
     const { running, run, endsAt } = yield* idleTimer(range, machines)
+    const isIdle = run === undefined && endsAt !== undefined
+    return { running, isOver: isIdle && (yield* Clock.currentTimeMillis) >= endsAt.getTime() + unwritten }
+  })
+
+  const look = Effect.fnUntraced(function* (range: Range, machines: readonly RangeMachine[]) {
+    const { running, isOver } = yield* timerOf(range, machines)
     activity.keptOn(range.id, undefined)
     const wasOff = off.get(range.id)
     // whoever switches a machine on in Proxmox has not had the time to log in on it
     if (running.some(({ vmid }) => wasOff?.has(vmid) === true))
       return yield* ranges.touch(new Map([[range.id, new Date(yield* Clock.currentTimeMillis)]]))
-    if (running.length === 0 || run !== undefined || endsAt === undefined) return
-    if ((yield* Clock.currentTimeMillis) < endsAt.getTime() + unwritten) return
+    if (running.length === 0 || !isOver) return
     for (const machine of running) {
       const use = yield* useOf(machine)
       if (use !== undefined) return activity.keptOn(range.id, use)
     }
+    // somebody may have come back while the machines were asked
+    if (!(yield* timerOf(range, machines)).isOver) return
     yield* Effect.logInfo(`range ${range.id} is idle and is being shut down`)
     yield* engine.start(rangeRequest(range, { kind: "auto-shutdown" }), rootUserId)
   })
