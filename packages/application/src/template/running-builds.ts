@@ -39,7 +39,7 @@ export const isBuildOf = (run: RunRecord, user: User): boolean => builderOf(run)
 /** The newest builds of a user, finished ones too. */
 export const buildsOf = Effect.fnUntraced(function* (user: User, limit: number) {
   const journal = yield* RunJournal
-  const runs = yield* journal.list({ kinds: [templateBuildName], limit: mostLookedAt })
+  const runs = yield* journal.list({ types: ["template"], kinds: [templateBuildName], limit: mostLookedAt })
   return runs.filter((run) => isBuildOf(run, user)).slice(0, limit)
 })
 
