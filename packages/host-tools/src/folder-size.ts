@@ -24,15 +24,30 @@ async function* entriesOf(path: string): AsyncGenerator<Dirent> {
 const folderSize = async (folder: string, most: number): Promise<number> => {
   let total = 0
   const pending = [folder]
+  let files: string[] = []
+  const countFiles = async (): Promise<void> => {
+    const sizes = await Promise.all(
+      files.map((file) =>
+        lstat(file).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    )
+    files = []
+    total += sizes.reduce((sum, size) => sum + size, 0)
+  }
   try {
-    for (let path = pending.pop(); path !== undefined && total <= most; path = pending.pop())
+    for (let path = pending.pop(); path !== undefined && total <= most; path = pending.pop()) {
       for await (const entry of entriesOf(path)) {
         total += entryBytes
-        const below = join(path, entry.name)
-        if (entry.isDirectory()) pending.push(below)
-        else if (entry.isFile()) total += (await lstat(below).catch(() => undefined))?.size ?? 0
+        if (entry.isDirectory()) pending.push(join(path, entry.name))
+        else if (entry.isFile()) files.push(join(path, entry.name))
+        if (files.length >= readAtOnce) await countFiles()
         if (total > most) break
       }
+      await countFiles()
+    }
   } catch {
     return most + 1
   }
