@@ -105,11 +105,3 @@ it("rights are not changed where the new password cannot be taken", async () => 
 it("an unknown user cannot be made an administrator", async () => {
   expect(await app.fails("setUserAdmin", boss, put("Nobody", true))).toMatchObject({ _tag: "UserNotFound" })
 })
-
-it("ROOT, which has no range, gets no default range either", async () => {
-  await app.addRange("LAB")
-  expect(await app.fails("setDefaultRangeID", root, { body: { defaultRangeID: "LAB" } })).toMatchObject({
-    kind: "forbidden",
-    message: "Cannot set the default range of ROOT: it has no range",
-  })
-})

@@ -1,4 +1,4 @@
-import { Forbidden, InvalidInput, RangeNotFound, mayUse, type RangeId, rootUserId } from "@rangewright/domain"
+import { Forbidden, InvalidInput, RangeNotFound, mayUse, type RangeId } from "@rangewright/domain"
 import { Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -19,14 +19,12 @@ export const setDefaultRangeId = operation({
   statuses: {
     200: "the default range now stored",
     400: "the range ID is empty",
-    403: "the user may not use that range, or is ROOT",
+    403: "the user may not use that range",
     404: "no range has this ID",
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {
       const users = yield* Users
-      if (user.id === rootUserId)
-        return yield* new Forbidden({ reason: `Cannot set the default range of ${user.id}: it has no range` })
       if (body.defaultRangeID === "")
         return yield* new InvalidInput({ what: "Cannot set the default range: a range ID is needed" })
       const ranges = yield* Ranges
