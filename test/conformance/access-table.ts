@@ -233,7 +233,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
   ["403 403 403 403 403 403 403", ["linkIdentity"]],
   ["404 + + 404 404 404 +", ["getDefaultRangeID"]],
   ["404 + + 403 404 404 +", ["getTemplatePicture"]],
-  ["403 + + 403 403 403 +", ["setDefaultRangeID"]],
+  ["403 + + + + 403 +", ["setDefaultRangeID"]],
   ["404 + + 403 403 404 +", ["installSource"]],
 ]
 
