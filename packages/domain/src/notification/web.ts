@@ -16,7 +16,7 @@ export interface WebUrl {
 }
 
 declare const URL: new (text: string) => WebUrl
-declare const URLSearchParams: new (fields: Readonly<Record<string, string>>) => object
+declare const URLSearchParams: new (fields: Readonly<Record<string, string>>) => { readonly toString: () => string }
 
 /** Undefined: the text is not a URL. */
 export const webUrl = (text: string): WebUrl | undefined => {
@@ -28,4 +28,4 @@ export const webUrl = (text: string): WebUrl | undefined => {
 }
 
 /** `a=1&b=2`, encoded as in a query or a form. */
-export const webQuery = (fields: Readonly<Record<string, string>>): string => String(new URLSearchParams(fields))
+export const webQuery = (fields: Readonly<Record<string, string>>): string => new URLSearchParams(fields).toString()
