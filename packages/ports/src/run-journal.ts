@@ -33,6 +33,9 @@ export interface RunRecord extends RunHead {
   readonly ordinal: number
 }
 
+/** The runs of one kind about one subject. */
+export type RunsOfAKind = Pick<RunHead, "subject" | "kind">
+
 /** Selects runs; all given members must match. */
 export interface RunFilter {
   readonly subject?: RunSubject
@@ -143,8 +146,8 @@ export class RunJournal extends Context.Service<
     readonly list: (filter: RunFilter) => Effect.Effect<readonly RunRecord[], StorageFault>
     /** Counts the runs that ended after this time, by kind and status. Combinations without runs are left out. */
     readonly endedAfter: (time: Date) => Effect.Effect<readonly EndedRuns[], StorageFault>
-    /** Keeps the newest `keep` finished runs of each kind and subject; returns how many were deleted. */
-    readonly prune: (keep: number) => Effect.Effect<number, StorageFault>
+    /** Keeps the newest `keep` finished runs of this kind and subject; returns how many were deleted. */
+    readonly prune: (of: RunsOfAKind, keep: number) => Effect.Effect<number, StorageFault>
     /**
      * Deletes the finished runs of a subject that was removed, with their journals. Not needed for ranges, whose runs are deleted with
      * them.

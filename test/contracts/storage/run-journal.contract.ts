@@ -156,7 +156,8 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* journal.close(migration.id, 0, ended("success"), undefined, later(2))
         yield* journal.close(run.id, 0, ended("success"), "SUCCESS", later(3))
         // the recorded one stays, even when it is gone; opening the run again does not change it
-        expect(yield* journal.prune(0)).toBe(2)
+        expect(yield* journal.prune(migration, 0)).toBe(1)
+        expect(yield* journal.prune(run, 0)).toBe(1)
         expect(yield* journal.open(second, "DEPLOYING")).toMatchObject({ blockedBy: migration.id })
         expect(yield* journal.find(second.id)).toMatchObject({ blockedBy: migration.id })
         expect((yield* journal.unfinished).map(({ id, blockedBy }) => [id, blockedBy])).toContainEqual([second.id, migration.id])
@@ -502,7 +503,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         const { ordinal } = yield* journal.open(deployRun("d", { startedAt: later(2) }), undefined)
         const before = second!.ordinal
         expect((yield* journal.list({ limit: 2, before })).map(({ id }) => id)).toEqual([runId("a")])
-        expect(yield* journal.prune(0)).toBe(3)
+        expect(yield* journal.prune(deployRun("d"), 0)).toBe(3)
         expect(yield* journal.list({ limit: 2, before })).toEqual([])
         expect((yield* journal.list({ limit: 2, before: ordinal + 1 })).map(({ id }) => id)).toEqual([runId("d")])
       }),
@@ -524,8 +525,9 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
           yield* journal.close(runId(id), 0, ended("success"), undefined, later(1))
         }
         yield* journal.open(deployRun("now", { startedAt: later(9) }), undefined)
-        expect(yield* journal.prune(1)).toBe(3)
-        expect(yield* journal.prune(1)).toBe(0)
+        expect(yield* journal.prune(deployRun("now"), 1)).toBe(2)
+        expect(yield* journal.prune(deployRun("now"), 1)).toBe(0)
+        expect(yield* journal.prune(fetchRun("s2"), 1)).toBe(1)
         const left = yield* journal.list({ limit: 10 })
         expect(left.map((r) => r.id)).toEqual([runId("now"), runId("s2"), runId("r4"), runId("r2")])
         expect(yield* journal.read(runId("r1"), 0)).toEqual([])
@@ -557,7 +559,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         expect((yield* journal.unfinished).map(({ id }) => id)).toEqual(["now", "e"].map(runId))
         const page = yield* journal.list({ limit: 3 })
         expect(yield* ids({ limit: 2, before: page[2]!.ordinal })).toEqual(["c", "b"].map(runId))
-        expect(yield* journal.prune(1)).toBe(3)
+        expect(yield* journal.prune(deployRun("now"), 1)).toBe(3)
         expect(yield* ids({ limit: 9 })).toEqual(["now", "e", "d"].map(runId))
       }),
     )
@@ -571,7 +573,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
           yield* journal.open(deployRun(`r${i + 1}`, { kind, startedAt: later(i) }), undefined)
           yield* journal.close(runId(`r${i + 1}`), 0, ended("success"), undefined, later(i))
         }
-        expect(yield* journal.prune(2)).toBe(1)
+        expect(yield* journal.prune(deployRun("r5", { kind: "destroy" }), 2)).toBe(1)
         expect((yield* journal.list({ limit: 10 })).map((r) => r.id)).toEqual(["r5", "r4", "r3", "r1"].map(runId))
       }),
     )

@@ -146,18 +146,14 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
           runs.slice(0, 1).map(({ kind, status }) => ({ kind, status, count: runs.length })),
         )
       }),
-    prune: (keep) =>
+    prune: ({ subject, kind }, keep) =>
       change(() => {
-        const seen = new Map<string, number>()
-        let went = 0
-        for (const run of records()) {
-          if (run.status === "running") continue
-          const key = JSON.stringify([subjectKey(run.subject), run.kind])
-          const newer = seen.get(key) ?? 0
-          seen.set(key, newer + 1)
-          if (newer >= keep && store.runs.delete(run.id)) went++
-        }
-        return went
+        const meant = { subject, kinds: [kind], limit: Number.POSITIVE_INFINITY }
+        const old = records()
+          .filter((run) => run.status !== "running" && isAsked(meant, run))
+          .slice(keep)
+        for (const { id } of old) store.runs.delete(id)
+        return old.length
       }),
     forget: (subject) =>
       change(() => {

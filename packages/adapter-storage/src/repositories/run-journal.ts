@@ -180,7 +180,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
             ),
           ),
         ),
-      prune: (keep) => database.write("prune runs", (tx) => pruneRuns(tx, keep)),
+      prune: (of, keep) => database.write("prune runs", (tx) => pruneRuns(tx, of, keep)),
     }
   }),
 )

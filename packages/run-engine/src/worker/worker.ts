@@ -150,7 +150,7 @@ export const executeRun = (
       // before the end, so that a plan made after it knows
       yield* Effect.ignore(durations.learn(head.by, lessonsOf(writer.state())))
       yield* conclude(concludeRun(writer.state()))
-      yield* Effect.ignore(journal.prune(context.runsKept))
+      yield* Effect.ignore(journal.prune(head, context.runsKept))
     })
 
     yield* underLease(work, Effect.ignore(writer.refresh), (end) =>
