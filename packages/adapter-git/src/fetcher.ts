@@ -1,4 +1,4 @@
-import { showGitUrl, treeBytes } from "@rangewright/domain"
+import { showGitUrl, treeBytes, type TreeEntry } from "@rangewright/domain"
 import {
   ContentFault,
   type ContentFetcher,
@@ -23,6 +23,7 @@ import { keyedLock } from "./keyed-lock.ts"
 import type { Settings } from "./options.ts"
 import { download } from "./network/download.ts"
 import { progressOf } from "./progress.ts"
+import { flushed } from "./store/flushed.ts"
 import { type Folders, scratchFolder } from "./store/folders.ts"
 import { staleRepositories } from "./store/repositories.ts"
 import { removeFolder } from "./store/remove-folder.ts"
@@ -90,6 +91,12 @@ export const contentFetcher = (
   let unpruned = 0
   const storing = <A>(doing: string, work: () => Promise<A>): Effect.Effect<A, ContentFault> =>
     changing.withPermit(Effect.uninterruptible(Effect.tryPromise({ try: work, catch: asFault(doing) })))
+  /** On disk before it is published: a power loss leaves all of it, or nothing. */
+  const publishing = (doing: string, id: string, staged: string, entries: readonly TreeEntry[], holder: string) =>
+    Effect.andThen(
+      Effect.promise(() => flushed(staged)),
+      storing(doing, () => store.publish(doing, id, staged, entries, holder)),
+    )
   const gitAvailable = gitAvailability(settings.git, host)
   // the user's own turn first: work waiting for it takes no turn away from others
   const readers = Semaphore.makeUnsafe(settings.archivesAtOnce)
@@ -120,7 +127,7 @@ export const contentFetcher = (
         }
         return yield* awaited(doing, () => tree.finish())
       }).pipe(Effect.ensuring(Effect.promise(tree.settled)))
-      return yield* storing(doing, () => store.publish(doing, id, staged, entries, holder))
+      return yield* publishing(doing, id, staged, entries, holder)
     })
 
   const readFolderInto = async (doing: string, path: string, staged: string, onFile: () => void, signal: AbortSignal) => {
@@ -160,7 +167,7 @@ export const contentFetcher = (
               awaited(doing, (signal) => readArchive(doing, location, staged, settings, written, signal)),
             )
           : yield* awaited(doing, (signal) => readFolderInto(doing, location.path, staged, () => written(++files), signal))
-      return yield* storing(doing, () => store.publish(doing, `sha256-${digest}`, staged, entries, holder))
+      return yield* publishing(doing, `sha256-${digest}`, staged, entries, holder)
     })
 
   const fetch = (request: FetchRequest): Effect.Effect<Snapshot, ContentFault> => {

@@ -1,3 +1,5 @@
+import { ContentFetcher } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
@@ -24,6 +26,19 @@ describe("folders of the host", () => {
     expect((await world.fetch({ type: "folder", path })).id).toBe(snapshot.id)
     writeFiles(path, { "source.yml": "name: y\n" })
     expect((await world.fetch({ type: "folder", path })).id).not.toBe(snapshot.id)
+    expect(await world.run(textOf(snapshot, "source.yml"))).toBe("name: x\n")
+    world.expectClean()
+  })
+
+  test("a snapshot whose list of files is damaged says so, and the next fetch replaces it", async () => {
+    const world = gitWorld()
+    const path = join(world.served, "labs")
+    writeFiles(path, { "source.yml": "name: x\n" })
+    const snapshot = await world.fetch({ type: "folder", path })
+    writeFileSync(join(world.folder, "snapshots", snapshot.id, "files.json"), "")
+    const fault = await world.run(Effect.flip(ContentFetcher.use((fetcher) => fetcher.open(snapshot.id))))
+    expect(fault).toMatchObject({ facts: { detail: "the list of its files is damaged", hint: "Fetch it again." } })
+    expect(await world.fetch({ type: "folder", path })).toEqual(snapshot)
     expect(await world.run(textOf(snapshot, "source.yml"))).toBe("name: x\n")
     world.expectClean()
   })

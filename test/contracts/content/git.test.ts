@@ -65,6 +65,16 @@ describe("git over http", () => {
     await server.close()
   })
 
+  test("a commit whose snapshot is damaged is fetched again", async () => {
+    const world = gitWorld()
+    testRepository(world.served, "labs", { a: "1" })
+    const location = { type: "git", url: `file://${world.served}/labs.git` } as const
+    const snapshot = await world.fetch(location)
+    writeFileSync(join(world.folder, "snapshots", snapshot.id, "files.json"), "[")
+    expect(await world.fetch(location)).toEqual(snapshot)
+    world.expectClean()
+  })
+
   test("a repository whose objects have the longer names is fetched like any other, also where one with the shorter ones was", async () => {
     const world = gitWorld()
     const short = testRepository(world.served, "labs", { a: "1" })

@@ -1,4 +1,5 @@
 import type { TreeEntry } from "@rangewright/domain"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { readFile } from "node:fs/promises"
 
@@ -8,7 +9,8 @@ const Entries = Schema.Array(
     Schema.Struct({ kind: Schema.Literal("link"), path: Schema.String, target: Schema.String }),
   ]),
 )
-const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Entries))
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Entries))
 
-/** The list of files that `treeAccount` wrote. */
-export const readListing = async (file: string): Promise<readonly TreeEntry[]> => decode(await readFile(file, "utf8"))
+/** The list of files that `treeAccount` wrote; undefined: it is damaged. */
+export const readListing = async (file: string): Promise<readonly TreeEntry[] | undefined> =>
+  Option.getOrUndefined(decode(await readFile(file, "utf8")))

@@ -24,6 +24,19 @@ export const snapshotStore = (folders: Folders) => {
   const missing = (doing: string) =>
     new ContentFault({ doing, reason: "not-found", rule: "snapshot", detail: "there is no such snapshot" })
 
+  const damaged = (doing: string) =>
+    new ContentFault({
+      doing,
+      reason: "broken",
+      rule: "snapshot",
+      detail: "the list of its files is damaged",
+      hint: "Fetch it again.",
+    })
+  const unlessUnusable = (cause: unknown): undefined => {
+    if (cause instanceof ContentFault && cause.facts.rule === "snapshot") return undefined
+    throw cause
+  }
+
   const listing = async (doing: string, id: SnapshotId): Promise<ReadonlyMap<string, TreeEntry>> => {
     if (!isSnapshotId(id)) throw missing(doing)
     const known = listings.get(id)
@@ -31,6 +44,7 @@ export const snapshotStore = (folders: Folders) => {
     const entries = await readListing(join(folders.snapshots, id, listingFile)).catch((cause: NodeJS.ErrnoException) => {
       throw cause.code === "ENOENT" ? missing(doing) : cause
     })
+    if (entries === undefined) throw damaged(doing)
     return remember(id, entries)
   }
   const remember = (id: SnapshotId, entries: readonly TreeEntry[]): ReadonlyMap<string, TreeEntry> => {
@@ -58,15 +72,10 @@ export const snapshotStore = (folders: Folders) => {
   return {
     open: snapshotOf,
     pin,
-    /** Pins and returns the snapshot if it already exists. */
+    /** Pins and returns the snapshot if it already exists and is not damaged. */
     adopt: (doing: string, id: string, holder: string): Promise<Snapshot | undefined> =>
-      isSnapshotId(id)
-        ? pin(doing, id, holder).catch((cause: unknown) => {
-            if (cause instanceof ContentFault && cause.facts.rule === "snapshot") return undefined
-            throw cause
-          })
-        : Promise.resolve(undefined),
-    /** Turns a staged folder with a finished tree into a snapshot. If it already exists, the existing one is returned. */
+      isSnapshotId(id) ? pin(doing, id, holder).catch(unlessUnusable) : Promise.resolve(undefined),
+    /** Turns a staged folder with a finished tree into a snapshot. If it already exists, and is not damaged, the existing one is returned. */
     publish: async (
       doing: string,
       id: string,
@@ -76,8 +85,13 @@ export const snapshotStore = (folders: Folders) => {
     ): Promise<Snapshot> => {
       if (!isSnapshotId(id)) throw missing(doing)
       await pins.add(id, holder)
-      await rename(staged, join(folders.snapshots, id)).catch((cause: NodeJS.ErrnoException) => {
+      const target = join(folders.snapshots, id)
+      await rename(staged, target).catch(async (cause: NodeJS.ErrnoException) => {
         if (cause.code !== "ENOTEMPTY" && cause.code !== "EEXIST") throw cause
+        if ((await listing(doing, id).catch(unlessUnusable)) !== undefined) return
+        // removed with the scratch folder
+        await rename(target, `${staged}-damaged`)
+        await rename(staged, target)
       })
       remember(id, entries)
       return snapshotOf(doing, id)
