@@ -20,6 +20,8 @@ interface Held extends Resource<unknown> {
   users: number
   /** The events that affect it, as each of its users says. */
   readonly touches: Set<Touched>
+  /** Reads what was not read while nobody used it. */
+  readonly use: () => void
   readonly end: () => void
 }
 
@@ -48,6 +50,7 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
   const touches = new Set([touched])
   let reading: Promise<void> | undefined
   let stale = false
+  let unread = false
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const refuse = (why: Refusal): void => {
@@ -83,7 +86,9 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
   const later = (): void => {
     timer ??= setTimeout(() => {
       timer = undefined
-      void reload()
+      // its page was left: what it shows may be gone, because it was deleted there
+      if (self.users === 0) unread = true
+      else void reload()
     }, pace)
   }
   /** Events that arrived during the read, whose result may be older. */
@@ -102,18 +107,25 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
     else meanwhile.push(event)
   })
   void reload()
-  return {
+  const self: Held = {
     data,
     refusal,
     reload,
     users: 0,
     touches,
+    use: () => {
+      self.users += 1
+      if (!unread) return
+      unread = false
+      void reload()
+    },
     end: () => {
       stop()
       clearTimeout(timer)
       gone.abort()
     },
   }
+  return self
 }
 
 /** Reads nothing. */
@@ -123,6 +135,7 @@ const idle: Held = {
   reload: async () => undefined,
   users: 1,
   touches: new Set(),
+  use: () => void (idle.users += 1),
   end: () => undefined,
 }
 
@@ -139,7 +152,7 @@ const useHeld = <A>(wanted: Wanted): Resource<A> => {
     const mine = take(key, wanted)
     // one of its own: two users may pass the same function
     const touches: Touched = (event) => touched(event)
-    mine.users += 1
+    mine.use()
     mine.touches.add(touches)
     setResource([key, mine])
     return () => {
