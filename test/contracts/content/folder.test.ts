@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { writeFiles } from "./support/repository.ts"
-import { gitWorld, textOf } from "./support/world.ts"
+import { damageListing, gitWorld, textOf } from "./support/world.ts"
 
 describe("folders of the host", () => {
   test("an allowed folder is copied as it is now, without git's own folders", async () => {
@@ -35,7 +35,7 @@ describe("folders of the host", () => {
     const path = join(world.served, "labs")
     writeFiles(path, { "source.yml": "name: x\n" })
     const snapshot = await world.fetch({ type: "folder", path })
-    writeFileSync(join(world.folder, "snapshots", snapshot.id, "files.json"), "")
+    damageListing(world, snapshot, "")
     const fault = await world.run(Effect.flip(ContentFetcher.use((fetcher) => fetcher.open(snapshot.id))))
     expect(fault).toMatchObject({ facts: { detail: "the list of its files is damaged", hint: "Fetch it again." } })
     expect(await world.fetch({ type: "folder", path })).toEqual(snapshot)

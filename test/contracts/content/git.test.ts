@@ -9,7 +9,7 @@ import { describe, expect, test } from "vitest"
 import { gitHttp, wantsPassword } from "./support/git-http.ts"
 import { gitSsh, makeKeys } from "./support/git-ssh.ts"
 import { testRepository } from "./support/repository.ts"
-import { gitWorld, textOf } from "./support/world.ts"
+import { damageListing, gitWorld, textOf } from "./support/world.ts"
 
 const at = (port: number, name: string) => `http://127.0.0.1:${port}/${name}.git`
 const paths = (snapshot: { readonly files: readonly { readonly path: string }[] }) => snapshot.files.map(({ path }) => path)
@@ -70,7 +70,7 @@ describe("git over http", () => {
     testRepository(world.served, "labs", { a: "1" })
     const location = { type: "git", url: `file://${world.served}/labs.git` } as const
     const snapshot = await world.fetch(location)
-    writeFileSync(join(world.folder, "snapshots", snapshot.id, "files.json"), "[")
+    damageListing(world, snapshot, "[")
     expect(await world.fetch(location)).toEqual(snapshot)
     world.expectClean()
   })

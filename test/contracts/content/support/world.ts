@@ -2,7 +2,7 @@ import { type ContentOptions, contentLayer } from "@rangewright/adapter-git"
 import { parseNetwork } from "@rangewright/domain"
 import { type Archives, type ContentFault, ContentFetcher, type FetchRequest, type Snapshot } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished } from "vitest"
@@ -47,6 +47,14 @@ export const gitWorld = (options: Partial<ContentOptions> = {}): GitWorld => {
     fault: (location, more) => run(Effect.flip(fetched(location)), more),
     expectClean: () => expect(readdirSync(join(folder, "scratch"))).toEqual([]),
   }
+}
+
+/** Writes this over the list of a snapshot's files, as a power loss may. */
+export const damageListing = ({ folder }: GitWorld, { id }: Snapshot, text: string): void => {
+  const file = join(folder, "snapshots", id, "files.json")
+  // it is read-only
+  rmSync(file)
+  writeFileSync(file, text)
 }
 
 /** Of a file of a snapshot. */
