@@ -25,12 +25,12 @@ class Undelivered extends Error {
 /** Ports below 1024 are those of other protocols, which a request could disturb. */
 const isWebPort = ({ port }: URL): boolean => port === "" || port === "80" || port === "443" || Number(port) >= 1024
 
-const checkAnswer = async (answer: Awaited<ReturnType<typeof ask>>, isAnswered: boolean): Promise<void> => {
+const checkAnswer = async (answer: Awaited<ReturnType<typeof ask>>, failsInBody: boolean): Promise<void> => {
   const { statusCode: status = 0 } = answer
   if (status >= 300 && status < 400) throw new Undelivered(`its server redirects (status ${status}); use the final URL`, false)
   if (status < 200 || status > 299)
     throw new Undelivered(`its server answers with status ${status}`, status === 429 || status >= 500)
-  if (!isAnswered) return
+  if (!failsInBody) return
   const bytes = await bytesOf(answer, mostAnswer)
   const body = bytes?.toString("utf8") ?? ""
   if (/"ok"\s*:\s*true\b/u.test(body)) return
@@ -43,7 +43,7 @@ const post = async (options: InternetOptions, request: NotificationRequest, sign
   if (!isWebPort(url)) throw new Undelivered(`port ${url.port} is not one of web servers (80, 443, or 1024 and above)`, false)
   const answer = await ask(options, url, { method: "POST", headers: request.headers, body: request.body, signal })
   try {
-    await checkAnswer(answer, request.isAnswered === true)
+    await checkAnswer(answer, request.failsInBody === true)
   } finally {
     answer.destroy()
   }

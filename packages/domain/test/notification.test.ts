@@ -91,7 +91,7 @@ describe("a web hook", () => {
 })
 
 describe("a service", () => {
-  it.each<readonly [url: string, expected: Partial<Record<"url" | "body" | "headers" | "isAnswered", unknown>>]>([
+  it.each<readonly [url: string, expected: Partial<Record<"url" | "body" | "headers" | "failsInBody", unknown>>]>([
     [
       "discord://Tok-en@123",
       { url: "https://discord.com/api/webhooks/123/Tok-en", body: { content: whole, allowed_mentions: { parse: [] } } },
@@ -111,12 +111,15 @@ describe("a service", () => {
         url: "https://slack.com/api/chat.postMessage",
         headers: { "content-type": "application/json", authorization: "Bearer xoxb-12-34-Ab" },
         body: { channel: "C001", text: `${subject}\n${escaped}` },
-        isAnswered: true,
+        failsInBody: true,
       },
     ],
     [
       "telegram://110201543:AAHd-qTcv_x@telegram?channels=-100200,@news",
-      { url: "https://api.telegram.org/bot110201543:AAHd-qTcv_x/sendMessage", body: { chat_id: "-100200", text: whole } },
+      {
+        url: "https://api.telegram.org/bot110201543:AAHd-qTcv_x/sendMessage",
+        body: { chat_id: "-100200", text: whole.replace("@", "@\u200B") },
+      },
     ],
     [
       "pushover://shoutrrr:apiTok@userKey/?priority=1&devices=d1,d2",
@@ -248,6 +251,7 @@ describe("a URL that cannot be notified", () => {
     "discord://SECRET",
     "slack://SECRET/b",
     "telegram://SECRET@telegram",
+    `telegram://1:SECRET@telegram?chats=${Array.from({ length: 11 }, (_, n) => n).join(",")}`,
     "teams://a@b/c/d?host=SECRET.example.org",
     "googlechat://SECRET.example.org/v1?key=a&token=b",
     "gotify:///SECRET",

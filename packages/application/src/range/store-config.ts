@@ -39,7 +39,7 @@ const keptByNextDeploy = (range: Range, user: User) =>
     )
   })
 
-/** Who is notified of deploys: whoever wrote a blueprint may have put themselves there. */
+/** Says who is notified of deploys: the author of a blueprint may have named themselves. */
 const notified = (text: string) =>
   Effect.gen(function* () {
     const parsed = text.includes("notify") ? yield* readRangeConfig(text) : undefined

@@ -1,5 +1,6 @@
 import { type Conclusion, notifiedAtMost, rangeOf, readDestination, type RunHead, type RunState } from "@rangewright/domain"
 import { type LeaseLost, Notifications } from "@rangewright/ports"
+import { retryStorage } from "@rangewright/run-engine"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { deployedConfig } from "../range/read-config.ts"
@@ -28,6 +29,6 @@ export const notifyEnd = (
       if (destination.state === "unusable") return yield* told(to, `${destination.because}. Use ${destination.allowed}`)
       yield* told(to, yield* notifications.send(destination.notify(about)))
     })
-    const urls = (yield* deployedConfig(rangeId))?.notify?.urls ?? []
+    const urls = (yield* retryStorage(deployedConfig(rangeId)))?.notify?.urls ?? []
     yield* Effect.forEach(urls.slice(0, notifiedAtMost), notify, { concurrency: "unbounded", discard: true })
   })

@@ -1,3 +1,4 @@
+import { secondsText } from "../plan/explain.ts"
 import type { Conclusion } from "../run/conclude.ts"
 
 /** The end of a deploy, as people are notified of it. */
@@ -24,20 +25,12 @@ const cut = (text: string): string =>
 
 const millisOf = ({ startedAt, endedAt }: DeployEnd): number => Math.max(0, endedAt.getTime() - startedAt.getTime())
 
-/** `16 min 40 s` */
-const lasted = (end: DeployEnd): string => {
-  const seconds = Math.round(millisOf(end) / 1000)
-  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
-  if (hours > 0) return `${hours} h ${minutes} min`
-  return minutes > 0 ? `${minutes} min ${rest} s` : `${rest} s`
-}
-
 /** `Deploy of range UMA failed` */
 export const subjectOfEnd = ({ rangeId, status }: DeployEnd): string => `Deploy of range ${rangeId} ${outcomes[status]}`
 
 /** What happened, without the subject. */
 export const messageOfEnd = (end: DeployEnd): string => {
-  const time = `It took ${lasted(end)}.`
+  const time = `It took ${secondsText(millisOf(end) / 1000)}.`
   return end.message === "" ? time : cut(`${time} ${end.message}`)
 }
 

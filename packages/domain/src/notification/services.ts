@@ -10,7 +10,7 @@ export interface NotificationRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /** Whether the service reports failures in a JSON body `{"ok": false, "error": "…"}` with status 200. */
-  readonly isAnswered?: boolean
+  readonly failsInBody?: boolean
 }
 
 interface Login {
@@ -61,6 +61,15 @@ const needed = <const T extends readonly (string | undefined)[]>(form: string, .
   return values as { [K in keyof T]: string }
 }
 
+/** Recipients of one URL: each is a request of its own. */
+const mostRecipients = 10
+
+const recipients = (form: string, named: readonly string[]): readonly string[] => {
+  if (named.length === 0 || named.length > mostRecipients)
+    throw new Unusable(`${form}, with at most ${mostRecipients} recipients`)
+  return named
+}
+
 /** Subject and message. */
 const whole = (end: DeployEnd): string => `${subjectOfEnd(end)}\n${messageOfEnd(end)}`
 
@@ -94,7 +103,7 @@ const slack: Service = ({ user, password, host, path }) => {
         ...postJson("https://slack.com/api/chat.postMessage", { channel, text: text(end) }, undefined, {
           authorization: `Bearer ${user}-${token}`,
         }),
-        isAnswered: true,
+        failsInBody: true,
       },
     ]
   }
@@ -112,11 +121,10 @@ const telegramForm = "telegram://token@telegram?channels=channel-1,channel-2"
 
 const telegram: Service = ({ user, password, parameters }) => {
   const [id, secret] = needed(telegramForm, user, password)
-  const chats = parameters("channels", "chats")
-  if (chats.length === 0) throw new Unusable(telegramForm)
+  const chats = recipients(telegramForm, parameters("channels", "chats"))
   return (end) =>
     chats.map((chat_id) =>
-      postJson(`https://api.telegram.org/bot${part(id)}:${part(secret)}/sendMessage`, { chat_id, text: whole(end) }),
+      postJson(`https://api.telegram.org/bot${part(id)}:${part(secret)}/sendMessage`, { chat_id, text: unmentioned(whole(end)) }),
     )
 }
 
@@ -190,8 +198,8 @@ const pushbullet: Service = ({ host: token, path: [target = ""], fragment }) => 
 const iftttForm = "ifttt://key/?events=event1,event2"
 
 const ifttt: Service = ({ host: key, parameter, parameters }) => {
-  const events = parameters("events")
-  if (key === "" || events.length === 0) throw new Unusable(iftttForm)
+  needed(iftttForm, key)
+  const events = recipients(iftttForm, parameters("events"))
   return (end) =>
     events.map((event) =>
       postJson(`https://maker.ifttt.com/trigger/${part(event)}/with/key/${part(key)}`, {

@@ -116,7 +116,12 @@ export const executeRun = (
       writer.write({ type: "Notified", to, ...(because === undefined ? {} : { because }) })
     const notify = (end: Conclusion) =>
       (kind.notify?.(head, writer.state(), end, told) ?? Effect.void).pipe(
-        Effect.catch((fault) => Effect.logWarning(fault.message)),
+        // it never changes the outcome
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.interrupt
+            : Effect.logWarning(`Not everybody was notified of the end of run ${head.id}`, cause),
+        ),
       )
     const conclude = Effect.fnUntraced(function* (end: Conclusion) {
       if (yield* finish(writer.state(), end)) return
