@@ -51,7 +51,7 @@ describe("the end of a deploy", () => {
       status: "success",
       notified: [
         { to: "hooks.example (notify.urls[0])", because: "its server answers with status 404" },
-        { to: "notify.urls[1]", because: expect.stringContaining("this service cannot be notified") },
+        { to: "notify.urls[1]", because: expect.stringContaining("its service is not known") },
       ],
     })
     expect(await log()).toContain("[WARNING]: Cannot notify hooks.example (notify.urls[0]): its server answers with status 404")

@@ -47,7 +47,7 @@ export const readDestination = (text: string): NotificationDestination | Unusabl
   const url = parseNotificationUrl(text)
   if (url === undefined)
     return unusable(
-      "this is not a valid URL",
+      "it is not a valid URL",
       "a URL such as https://hooks.example.org/deploys or discord://token@webhookid; special characters in names and passwords are percent-encoded",
     )
   if (url.scheme === "http" || url.scheme === "https") return webhook(url)
@@ -59,7 +59,7 @@ export const readDestination = (text: string): NotificationDestination | Unusabl
     }
     const service = services.get(name)
     if (service === undefined)
-      return unusable("this service cannot be notified", `a URL of http, https, ${notificationServices.join(", ")}`)
+      return unusable("its service is not known", `a URL of http, https, ${notificationServices.join(", ")}`)
     const requests = service(url)
     return { state: "usable", name, notify: (end) => ({ kind: "requests", requests: requests(end) }) }
   } catch (error) {

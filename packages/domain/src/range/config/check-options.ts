@@ -13,7 +13,7 @@ export const optionChecks = (context: CheckContext): void => {
     const because = index >= notifiedAtMost ? `only the first ${notifiedAtMost} URLs are notified` : undefined
     if (because !== undefined) warning(["notify", "urls", index], "no-effect", because)
     else if (destination.state === "unusable")
-      warning(["notify", "urls", index], "no-effect", `${destination.because}: nobody is notified`, destination.allowed)
+      warning(["notify", "urls", index], "no-effect", `nobody is notified: ${destination.because}; use ${destination.allowed}`)
   }
 
   for (const index of config.machines.keys()) {
