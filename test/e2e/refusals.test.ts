@@ -186,7 +186,9 @@ test("a port in use by another program ends the start with status 1 and is named
   await expectRefusal(launch(temporaryFolder(), { RANGEWRIGHT_PORT: String(port) }), 1, [
     `Cannot listen on 127.0.0.1 port ${port}: another program listens there. Stop it, or choose another port (port).`,
   ])
-  await expectRefusal(start("server", ["demo", "--once", "--port", String(port)]), 1, [
+  // a folder of temporary files of its own: in the shared one it may find, and name, the data of a killed demo
+  const env = { TMPDIR: temporaryFolder() }
+  await expectRefusal(start("server", ["demo", "--once", "--port", String(port)], { env }), 1, [
     /^Cannot listen on 127\.0\.0\.1 port \d+: another .* choose another port \(--port\)\.$/u,
   ])
   other.close()
