@@ -28,7 +28,7 @@ export const credentialHasher = (hashKey: Buffer): CredentialHasher["Service"] =
   // every request of a client sends the same key: its plain digest takes a tenth of the time, and the key itself is not stored
   const remembered = new Map<string, string>()
   const hash = (text: string): string => {
-    const seen = plainHash("sha256", text, "base64")
+    const seen = plainHash("sha256", text, "base64url")
     const known = remembered.get(seen)
     if (known !== undefined) return known
     if (remembered.size >= mostRemembered) remembered.clear()

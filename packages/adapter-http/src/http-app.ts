@@ -1,6 +1,7 @@
 import { requireCaller, type Credentials } from "@rangewright/application"
 import * as Exit from "effect/Exit"
-import Koa, { type Context, type Middleware } from "koa"
+import Koa, { type Middleware } from "koa"
+import compose from "koa-compose"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -81,25 +82,29 @@ export const httpApp = (given: HttpOptions): HttpApp => {
     },
     remove: (end) => void streams.delete(end),
   }
-  const koa = new Koa()
-  koa.silent = true
-  // Koa itself only reports broken connections, or a defect of ours while writing
-  koa.on("error", (cause: NodeJS.ErrnoException, ctx?: Context) => {
-    if (["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ECANCELED"].includes(cause.code ?? "")) return
-    const state = ctx?.state as RequestState | undefined
-    options.observer.defect({ requestId: state?.requestId ?? "", operation: state?.operation, cause: describeThrown(cause) })
-  })
-  koa.use(envelope(options, () => stopping))
-  koa.use(builtinRoutes(options))
   const folderFor = uploadFolders(options)
   const inTurn = bodyTurns(options)
-  koa.use(routesOf(options.operations, (operation) => operationHandler(operation, options, open, upgrades, folderFor, inTurn)))
-  if (options.ui !== undefined) koa.use(serveUi(options.ui))
-  koa.use(unknownPath(options))
-  const callback = koa.callback()
+  const koa = new Koa()
+  const middleware = compose([
+    envelope(options, () => stopping),
+    builtinRoutes(options),
+    routesOf(options.operations, (operation) => operationHandler(operation, options, open, upgrades, folderFor, inTurn)),
+    ...(options.ui === undefined ? [] : [serveUi(options.ui)]),
+    unknownPath(options),
+  ])
+  // every middleware writes its answer directly: Koa's own callback would wait for each to end, and find nothing to write
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const ctx = koa.createContext(request, response)
+    try {
+      await middleware(ctx)
+    } catch (cause) {
+      const { requestId = "", operation } = ctx.state as Partial<RequestState>
+      options.observer.defect({ requestId, operation, cause: describeThrown(cause) })
+    }
+  }
   const socketPaths = new Set(options.operations.filter(({ output }) => output.type === "socket").map(pathOfOperation))
   return {
-    handle: (request, response) => void callback(request, response),
+    handle: (request, response) => void answer(request, response),
     upgrades: ({ method, url = "", headers }) =>
       method === "GET" && headers.upgrade?.toLowerCase() === "websocket" && socketPaths.has(url.split("?")[0] ?? ""),
     upgrade: (request, connection, head) => {
@@ -118,7 +123,7 @@ export const httpApp = (given: HttpOptions): HttpApp => {
       response.shouldKeepAlive = false
       response.once("finish", () => (connection as Socket).destroySoon())
       upgrades.set(request, { connection, head, settled })
-      void callback(request, response)
+      void answer(request, response)
     },
     stop: () => {
       stopping = true

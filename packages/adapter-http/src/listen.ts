@@ -80,21 +80,17 @@ const started = (server: Server, { host, port }: ListenOptions): Promise<void> =
 
 /** Serves the app on one port; call it again for another one. Rejects with the system's error when it cannot listen. */
 export const listen = async (app: HttpApp, options: ListenOptions): Promise<Listener> => {
-  /** The answers of each connection whose last byte has not been passed to the system. */
-  const open = new Map<Socket, Set<ServerResponse>>()
+  /** The answers of each open connection, without those whose last byte had been passed to the system when its latest request came. */
+  const answers = new Map<Socket, readonly ServerResponse[]>()
+  const openOn = (socket: Socket): readonly ServerResponse[] => (answers.get(socket) ?? []).filter(({ closed }) => !closed)
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request
-    const answers = open.get(socket) ?? new Set()
-    if (!open.has(socket)) {
-      open.set(socket, answers)
-      socket.once("close", () => open.delete(socket))
-    }
-    answers.add(response)
-    response.once("close", () => answers.delete(response))
+    if (!answers.has(socket)) socket.once("close", () => answers.delete(socket))
+    answers.set(socket, [...openOn(socket), response])
     app.handle(request, response)
   }
   const server = createServer({ ...usualLimits, ...options.limits, shouldUpgradeCallback: app.upgrades }, handle)
-  server.on("clientError", (error, socket) => answerBroken(error, socket as Socket, [...(open.get(socket as Socket) ?? [])]))
+  server.on("clientError", (error, socket) => answerBroken(error, socket as Socket, openOn(socket as Socket)))
   // the server no longer tracks connections that it has handed over
   const upgraded = new Set<Duplex>()
   server.on("upgrade", (request, connection, head) => {
@@ -122,9 +118,7 @@ export const listen = async (app: HttpApp, options: ListenOptions): Promise<List
         const closeIdle = server.closeIdleConnections.bind(server)
         server.closeIdleConnections = () => {
           // one that waits for an earlier answer has no socket yet, and is closed with it
-          const unread = [...open.values()]
-            .flatMap((answers) => [...answers])
-            .find((one) => one.writableEnded && one.socket !== null)
+          const unread = [...answers.keys()].flatMap(openOn).find((one) => one.writableEnded && one.socket !== null)
           if (unread === undefined) closeIdle()
           else unread.once("close", () => server.closeIdleConnections())
         }

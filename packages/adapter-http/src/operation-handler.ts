@@ -37,7 +37,7 @@ import type { UploadFolder } from "./uploads.ts"
 
 export const formOf = (operation: Operation): ProblemForm => (operation.route.base === "/" ? "record" : "api")
 
-const nothing: Input = Object.freeze({ path: {}, query: {}, body: undefined, file: undefined })
+const isEmpty = (parameters: Readonly<Record<string, string>>): boolean => Object.keys(parameters).length === 0
 
 /** How path, query and body of this operation are decoded; built once. */
 const inputOf = (
@@ -46,16 +46,19 @@ const inputOf = (
   inTurn: InTurn,
 ): ((ctx: Context, call: Call) => Effect.Effect<Input, Fault>) => {
   const { input } = operation
-  const declared = Object.keys(input.path).length + Object.keys(input.query).length
-  if (declared === 0 && ignoresBodies(operation)) return () => Effect.succeed(nothing)
   const path = decodeParameters(input.path, "address")
   const query = decodeParameters(input.query, "query of the URL")
   const body = bodyReader(operation, scratchOf, inTurn)
-  return Effect.fnUntraced(function* (ctx: Context, call: Call) {
+  const read = Effect.fnUntraced(function* (ctx: Context, call: Call) {
     const decoded = { path: yield* path(call.path), query: yield* query(call.query) }
     // the operation's type derives its handler's input from these very schemas
     return { ...(decoded as Pick<Input, "path" | "query">), ...(yield* body(ctx)) }
   })
+  if (!ignoresBodies(operation)) return read
+  // most reads are sent without a parameter, and decode to the same
+  let ofNothing: Effect.Effect<Input, Fault> | undefined
+  return (ctx, call) =>
+    isEmpty(call.path) && isEmpty(call.query) ? (ofNothing ??= Effect.runSyncExit(read(ctx, call))) : read(ctx, call)
 }
 
 /** The path parameters found by the router; a path without parameters never goes through it. */
@@ -178,7 +181,6 @@ export const operationHandler = (
       const refusal = upgrade === undefined ? undefined : refusalForPage(ctx, exit.cause, form, state)
       if (output.type !== "socket" || upgrade === undefined || refusal === undefined)
         return answerFailure(ctx, state, exit.cause, form, options.observer)
-      ctx.respond = false
       return refuseSocket(ctx.req, ctx.res, upgrade, output.protocol, { ...refusal, farewell: options.sockets.farewell })
     }
     const download = downloadOf(operation, exit.value)
@@ -190,7 +192,6 @@ export const operationHandler = (
         : answerFailure(ctx, state, sent.cause, form, options.observer)
     }
     if (output.type === "socket" && upgrade !== undefined) {
-      ctx.respond = false
       const session = exit.value as SocketSession
       const ended = await serveSocket(ctx.req, ctx.res, upgrade, output.protocol, session, options, streams)
       return Exit.isFailure(ended) ? tellOfDefect(state, ended.cause as Cause.Cause<Fault>, options.observer) : undefined

@@ -9,7 +9,6 @@ const lastOnConnection: HeaderList = ["Connection", "close"]
 
 const writeHead = (ctx: Context, status: number, more: HeaderList): void => {
   const { headers, isStopping } = ctx.state as RequestState
-  ctx.respond = false
   ctx.res.writeHead(status, isStopping() ? [...headers, ...lastOnConnection, ...more] : [...headers, ...more])
 }
 

@@ -46,6 +46,8 @@ const refused = (does: string, name: string, hint: string): InvalidInput =>
     hint,
   })
 
+const none: Readonly<Record<string, string>> = Object.freeze(Object.create(null) as Record<string, string>)
+
 /** Maps the parameters of a query to the names that the operation has for them. */
 export type NameQuery = (sent: SentQuery) => Readonly<Record<string, string>>
 
@@ -70,6 +72,7 @@ export const nameQuery = (operation: Operation): NameQuery => {
     if (plain(name) === "dryrun") throw refused(does, name, "This operation has no dry run.")
   }
   return (sent) => {
+    if (sent.size === 0) return none
     const query = Object.create(null) as Record<string, string>
     for (const [folded, { name, value }] of sent) {
       const own = names.get(folded)
