@@ -5,6 +5,7 @@ import * as Fiber from "effect/Fiber"
 import { request } from "node:http"
 import { connect as connectTo } from "node:net"
 import { text } from "node:stream/consumers"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { idOf, type Who } from "../../packages/adapter-http/test/support.ts"
 import { startWholeService, type WholeService } from "../conformance/service.ts"
@@ -128,6 +129,48 @@ describe("a console", () => {
       }),
     )
     expect(service.world.consoles.size).toBe(0)
+  })
+})
+
+describe("use of a range", () => {
+  const lastUse = async () =>
+    (
+      (await (
+        await fetch(`${service.url}/api/v2/range/auto-shutdown?rangeID=R1`, { headers: { "x-api-key": service.keys.member } })
+      ).json()) as { readonly lastUse?: { readonly at: string; readonly by: string; readonly request: string } }
+    ).lastUse
+
+  it("is a console that is opened, and every key and move of the pointer in it, but not the picture", async () => {
+    const viewer = await open()
+    const opened = await lastUse()
+    expect(opened).toMatchObject({ by: "ME", request: "GET /vm/console/view" })
+    const ask = async () => {
+      viewer.socket.send(Buffer.from([3, 0, 0, 0, 0, 0, 0, 1, 0, 1]))
+      await viewer.take(16)
+      // the times below differ
+      await sleep(2)
+    }
+    await ask()
+    await ask()
+    expect(await lastUse()).toEqual(opened)
+    const key = Buffer.from([4, 1, 0, 0, 0, 0, 0, 0x61])
+    viewer.socket.send(key.subarray(0, 3))
+    viewer.socket.send(key.subarray(3))
+    await ask()
+    const typed = await lastUse()
+    expect(Date.parse(typed!.at)).toBeGreaterThan(Date.parse(opened!.at))
+    viewer.socket.send(Buffer.from([5, 0, 0, 1, 0, 1]))
+    await ask()
+    expect(Date.parse((await lastUse())!.at)).toBeGreaterThan(Date.parse(typed!.at))
+    viewer.socket.close()
+  })
+
+  it("is not a console to which nobody logs in", async () => {
+    const { ticket } = await ticketFor("member")
+    const viewer = await connect(viewUrl(ticket))
+    expect(await logIn(viewer, "another")).toBe(1)
+    await viewer.ended
+    expect(await lastUse()).toBeUndefined()
   })
 })
 

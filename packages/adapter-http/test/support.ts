@@ -17,7 +17,14 @@ import {
   type MemoryArtifacts,
   type MemoryStore,
 } from "@rangewright/adapter-memory"
-import { activityLayer, type AppServices, type Operation, signInsLayer, sourceContentsLayer } from "@rangewright/application"
+import {
+  type Activity,
+  activityLayer,
+  type AppServices,
+  type Operation,
+  signInsLayer,
+  sourceContentsLayer,
+} from "@rangewright/application"
 import type { Fault, License, RangeId, RecordId, UserId } from "@rangewright/domain"
 import {
   type Archives,
@@ -96,7 +103,7 @@ export interface Service {
 }
 
 /** What every test service has. */
-type Provided = Layer.Success<ReturnType<typeof portsOver>>
+type Provided = Activity | Layer.Success<ReturnType<typeof portsOver>>
 
 const portsOver = (
   store: MemoryStore,
@@ -137,7 +144,9 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
   const artifacts = makeMemoryArtifacts()
   const ports = portsOver(store, artifacts, options)
   const further: Layer.Layer<never, never, Provided> = options.services ?? Layer.empty
-  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, further), ports))
+  const runtime = ManagedRuntime.make(
+    Layer.provideMerge(further, Layer.provideMerge(Layer.merge(activityLayer, signInsLayer), ports)),
+  )
   const { keys, tokens } = await runtime.runPromise(seed)
   const answered: AnsweredRequest[] = []
   const defects: { requestId: string; cause: string }[] = []

@@ -1,4 +1,4 @@
-import { Failed, Forbidden, groupBy, type User, type UserId } from "@rangewright/domain"
+import { Failed, Forbidden, groupBy, rootUserId, type User, type UserId } from "@rangewright/domain"
 import {
   AuditTrail,
   type ByteChannel,
@@ -22,10 +22,12 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { audited, type Told } from "../access/audited.ts"
 import { machineFor } from "../access/machine-for.ts"
+import { Activity } from "../activity.ts"
 import type { Page, RequestMeta } from "../operation/request-meta.ts"
 import type { SocketEnd, SocketSession } from "../operation/socket.ts"
 import { Settings, usualConsolesPerUser } from "../settings.ts"
 import { Consoles } from "./consoles.ts"
+import { makeInputWatch } from "./input-watch.ts"
 import { admitViewer } from "./viewer.ts"
 
 /** A browser opens the socket at once; this allows for slow ones. */
@@ -65,9 +67,17 @@ interface Session {
   seenAt: number
 }
 
-const pump = (from: ByteChannel, to: ByteChannel, end: SocketEnd): Effect.Effect<SocketEnd> =>
+const pump = (
+  from: ByteChannel,
+  to: ByteChannel,
+  end: SocketEnd,
+  look: (bytes: Uint8Array) => Effect.Effect<void> = () => Effect.void,
+): Effect.Effect<SocketEnd> =>
   Effect.gen(function* () {
-    for (let bytes = yield* from.receive; bytes !== undefined; bytes = yield* from.receive) yield* to.send(bytes)
+    for (let bytes = yield* from.receive; bytes !== undefined; bytes = yield* from.receive) {
+      yield* look(bytes)
+      yield* to.send(bytes)
+    }
     return end
   })
 
@@ -84,6 +94,7 @@ const unusable = new Forbidden({
 })
 
 const make = Effect.gen(function* () {
+  const activity = yield* Activity
   const consoles = yield* MachineConsole
   const tickets = yield* ConsoleTickets
   const hasher = yield* CredentialHasher
@@ -192,6 +203,19 @@ const make = Effect.gen(function* () {
     detail: `vmid=${vmid} ${detail}`,
   })
 
+  /** Counts what somebody does in a console as use of its range: whoever works in one for hours may send no other request. */
+  const useIn = ({ callerId, rangeId }: ConsoleTicket) => {
+    const hasInput = makeInputWatch()
+    return (bytes: Uint8Array) =>
+      hasInput(bytes)
+        ? Effect.map(Clock.currentTimeMillis, (now) => {
+            const at = new Date(now)
+            activity.user(callerId, at)
+            if (callerId !== rootUserId) activity.range(rangeId, { at, by: callerId, request: "GET /vm/console/view" })
+          })
+        : Effect.void
+  }
+
   /** Relays the screen to a viewer that knows the password, until either disconnects or the session is over. */
   const relay = (session: Session, machine: ByteChannel, viewer: ByteChannel, password: string): Effect.Effect<SocketEnd> =>
     Effect.gen(function* () {
@@ -203,7 +227,7 @@ const make = Effect.gen(function* () {
       if (admittedViewer === undefined)
         return { code: codes.refused, reason: "the viewer did not log in with the password of the ticket" }
       return yield* Effect.raceFirst(
-        pump(admittedViewer, machine, { code: codes.done, reason: "the viewer has disconnected" }),
+        pump(admittedViewer, machine, { code: codes.done, reason: "the viewer has disconnected" }, useIn(session.ticket)),
         pump(machine, admittedViewer, { code: codes.done, reason: "the machine closed its console" }),
       )
     }).pipe(Effect.raceFirst(Deferred.await(session.over)))
