@@ -628,6 +628,37 @@ describe("auto-shutdown", () => {
     await process.dispose()
   })
 
+  it("counts a machine as used that somebody switched on in Proxmox while the service was stopped", async () => {
+    const lab = await idleRange("4h")
+    const [vm] = [...lab.world.vms.values()].filter(({ template }) => !template)
+    const before = boot(lab)
+    lab.world.vms.forEach((one) => one.template || lab.world.vms.set(one.vmid, { ...one, power: "stopped" }))
+    await before.runPromise(
+      Effect.gen(function* () {
+        yield* Effect.sleep(24 * hour)
+        yield* yield* makeObserver
+      }),
+    )
+    await before.dispose()
+    lab.world.vms.set(vm!.vmid, { ...vm!, power: "running" })
+    const process = boot(lab)
+    const seen = await process.runPromise(
+      Effect.gen(function* () {
+        const look = yield* makeAutoShutdown
+        const observe = yield* makeObserver
+        const journal = yield* RunJournal
+        yield* observe
+        yield* look
+        const early = (yield* journal.recoverable).length
+        yield* Effect.sleep(4.1 * hour)
+        yield* look
+        return [early, (yield* journal.recoverable).length]
+      }).pipe(Effect.provide([activityLayer, licenseLayer(openLicense)])),
+    )
+    expect(seen).toEqual([0, 1])
+    await process.dispose()
+  })
+
   it("waits for uses that another instance has not written yet", async () => {
     const lab = await idleRange("4h")
     const process = boot(lab)

@@ -8,7 +8,15 @@ import {
   rootUserId,
   type Vmid,
 } from "@rangewright/domain"
-import { Hypervisor, LicenseProvider, monotonicMillis, type RangeMachine, Ranges, RunJournal } from "@rangewright/ports"
+import {
+  Hypervisor,
+  LicenseProvider,
+  monotonicMillis,
+  type RangeMachine,
+  type RangeOverview,
+  Ranges,
+  RunJournal,
+} from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -50,6 +58,14 @@ const makeClockWatch = Effect.gen(function* () {
   })
 })
 
+const offIn = (overviews: readonly RangeOverview[]): ReadonlyMap<RangeId, ReadonlySet<Vmid>> =>
+  new Map(
+    overviews.map(({ range, machines }) => [
+      range.id,
+      new Set(machines.flatMap(({ power, vmid }) => (power === "stopped" ? [vmid] : []))),
+    ]),
+  )
+
 /** Makes a check of all ranges: a run shuts down those that are running, were idle for their time and have nobody logged in. */
 export const makeAutoShutdown = Effect.gen(function* () {
   const activity = yield* Activity
@@ -59,8 +75,8 @@ export const makeAutoShutdown = Effect.gen(function* () {
   const license = yield* LicenseProvider
   const ranges = yield* Ranges
   const watchClock = yield* makeClockWatch
-  /** The machines of each range that were off at its last check. */
-  let off: ReadonlyMap<RangeId, ReadonlySet<Vmid>> = new Map()
+  /** The machines of each range that were off at its last check; at first, those that were off when the service stopped. */
+  let off = offIn(yield* ranges.overview({}).pipe(Effect.catch(({ message }) => Effect.as(Effect.logWarning(message), []))))
 
   /**
    * Why the machine counts as used; undefined: it does not. A guest that cannot be asked counts as used: nothing is shut down on a guess.
@@ -107,12 +123,7 @@ export const makeAutoShutdown = Effect.gen(function* () {
         // a failure for one range must not affect the others
         Effect.catch((fault) => Effect.logWarning(isFault(fault) ? fault.message : fault)),
       )
-    off = new Map(
-      overviews.map(({ range, machines }) => [
-        range.id,
-        new Set(machines.flatMap(({ power, vmid }) => (power === "stopped" ? [vmid] : []))),
-      ]),
-    )
+    off = offIn(overviews)
   })
 })
 
