@@ -24,8 +24,9 @@ const make = Effect.gen(function* () {
       // a stamp that cannot be written is kept for the next time, unless a newer one came
       const keep = Effect.sync(() => stamps.forEach((at, key) => pending.has(key) || pending.set(key, at)))
       return touch(stamps).pipe(
-        Effect.tapError(() => keep),
-        Effect.ignore({ log: "Warn" }),
+        Effect.onError(() => keep),
+        // not even a defect may end the writing
+        Effect.ignoreCause({ log: "Warn" }),
       )
     })
   const flush = Effect.andThen(write(ofUsers, users.touch), write(ofRanges, ranges.touch))

@@ -14,11 +14,13 @@ const use = (second: number) => ({ at: at(second), by: user, request: "GET /rang
 /** Only what stamps need: a store that records every write and fails while it is broken. */
 const recorder = () => {
   const writes: (readonly [string, Date])[][] = []
-  const store = { broken: false }
+  const store: { broken: boolean | "by a bug" } = { broken: false }
   const touch = (stamps: ReadonlyMap<string, Date>) =>
-    store.broken
-      ? Effect.fail(new StorageFault({ doing: "stamp", because: "the disk is full" }))
-      : Effect.sync(() => void writes.push([...stamps]))
+    store.broken === "by a bug"
+      ? Effect.die(new Error("a bug"))
+      : store.broken
+        ? Effect.fail(new StorageFault({ doing: "stamp", because: "the disk is full" }))
+        : Effect.sync(() => void writes.push([...stamps]))
   const ports = Layer.mergeAll(
     Layer.succeed(Users, { touch } as unknown as Users["Service"]),
     Layer.succeed(Ranges, { touch } as unknown as Ranges["Service"]),
@@ -53,21 +55,24 @@ describe("stamps of activity", () => {
     expect(writes).toEqual([[[user, at(1)]]])
   })
 
-  it("that could not be written are kept for the next time, unless a newer one came", async () => {
-    const { writes, store, layer } = recorder()
-    await run(layer, (activity) =>
-      Effect.gen(function* () {
-        store.broken = true
-        activity.user(user, at(1))
-        activity.range(range, use(1))
-        yield* TestClock.adjust("10 seconds")
-        activity.range(range, use(2))
-        store.broken = false
-        yield* TestClock.adjust("10 seconds")
-      }),
-    )
-    expect(writes).toEqual([[[user, at(1)]], [[range, at(2)]]])
-  })
+  it.each([true, "by a bug"] as const)(
+    "that could not be written (%s) are kept for the next time, unless a newer one came",
+    async (broken) => {
+      const { writes, store, layer } = recorder()
+      await run(layer, (activity) =>
+        Effect.gen(function* () {
+          store.broken = broken
+          activity.user(user, at(1))
+          activity.range(range, use(1))
+          yield* TestClock.adjust("10 seconds")
+          activity.range(range, use(2))
+          store.broken = false
+          yield* TestClock.adjust("10 seconds")
+        }),
+      )
+      expect(writes).toEqual([[[user, at(1)]], [[range, at(2)]]])
+    },
+  )
 
   it("of ranges are known before they are written", async () => {
     const { layer } = recorder()

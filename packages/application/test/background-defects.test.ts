@@ -1,5 +1,12 @@
-import { accessKeeperLayer, autoShutdownLayer, observerLayer, recoveryLayer } from "@rangewright/application"
-import { AccessRecords, Hypervisor, LicenseProvider, Sources } from "@rangewright/ports"
+import {
+  accessKeeperLayer,
+  autoShutdownLayer,
+  observerLayer,
+  recoveryLayer,
+  SignIns,
+  signInsLayer,
+} from "@rangewright/application"
+import { AccessRecords, AuditTrail, Hypervisor, LicenseProvider, Sources } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -16,6 +23,20 @@ type Counted = (defect: Effect.Effect<never>) => Effect.Effect<void, unknown, Ap
 const anHourOf = <R>(layer: Layer.Layer<never, unknown, R>) =>
   Effect.scoped(Effect.andThen(Layer.build(layer), TestClock.adjust("1 hour"))).pipe(Effect.provide(TestClock.layer()))
 
+/** Writes the counts of failed sign-ins, of which one comes every ten minutes. */
+const failedSignIns = Effect.gen(function* () {
+  const signIns = yield* SignIns
+  for (let i = 0; i < 12; i++) {
+    yield* Effect.ignore(
+      signIns.attempt(
+        { operation: "recordLogin", account: `user${i}@lab.example`, address: `192.0.2.${i}` },
+        Effect.succeed({ user: undefined, right: false }),
+      ),
+    )
+    yield* TestClock.adjust("10 minutes")
+  }
+}).pipe(Effect.provide(signInsLayer, { local: true }), Effect.provide(TestClock.layer()))
+
 const works: Readonly<Record<string, Counted>> = {
   "observing the hypervisor": (observe) =>
     Hypervisor.use((port) => Effect.provideService(anHourOf(observerLayer), Hypervisor, { ...port, observe })),
@@ -27,6 +48,8 @@ const works: Readonly<Record<string, Counted>> = {
     LicenseProvider.use((port) => Effect.provideService(anHourOf(autoShutdownLayer), LicenseProvider, { ...port, current })),
   "syncing sources": (due) =>
     Sources.use((port) => Effect.provideService(anHourOf(sourceScheduleLayer), Sources, { ...port, due: () => due })),
+  "writing the counts of failed sign-ins": (record) =>
+    AuditTrail.use((port) => Effect.provideService(failedSignIns, AuditTrail, { ...port, record: () => record })),
 }
 
 it.each(Object.entries(works))("a defect does not end %s", async (_what, work) => {

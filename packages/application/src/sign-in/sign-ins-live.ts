@@ -27,7 +27,7 @@ const make = Effect.gen(function* () {
   const turn = Semaphore.makeUnsafe(1)
 
   const flush = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Effect.forEach(tally.take(now), (entry) => trail.record(entry).pipe(Effect.ignore({ log: "Error" })), { discard: true }),
+    Effect.forEach(tally.take(now), (entry) => trail.record(entry).pipe(Effect.ignoreCause({ log: "Error" })), { discard: true }),
   )
   yield* Effect.addFinalizer(() => flush)
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(writeEvery), flush)))
