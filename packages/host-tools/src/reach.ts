@@ -41,11 +41,13 @@ export interface Surroundings {
 /** The addresses that may be connected to, in order of preference, or why none may, worded for the author of the tool's input. */
 export type Permission = { readonly addresses: readonly string[] } | { readonly because: string }
 
-// not the host's resolver library: a few slow names there would block the service's other file operations
-const resolver = new Resolver({ timeout: 3000, tries: 2 })
-
-/** Asks the host's name servers, IPv4 first. */
+/**
+ * Asks the host's name servers, IPv4 first. Not with the host's resolver library: a few slow names there would block the service's other
+ * file operations.
+ */
 export const resolvePublic: Resolve = async (host) => {
+  // a resolver keeps the name servers that the host had when it was made
+  const resolver = new Resolver({ timeout: 3000, tries: 2 })
   const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   return found.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []))
 }

@@ -174,7 +174,8 @@ export const openRelay = (folder: string, options: RelayOptions): Effect.Effect<
             sockets.add(socket.once("close", () => sockets.delete(socket)))
             return socket
           }
-          const server = createServer(onRequest({ ...options, dial: kept }))
+          // an upload lasts as long as the run lets it
+          const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, onRequest({ ...options, dial: kept }))
           server.maxConnections = mostConnections
           server.on("connect", onConnect({ ...options, dial: kept }))
           server.on("clientError", (_, client) => client.destroy())

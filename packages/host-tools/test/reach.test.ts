@@ -1,6 +1,7 @@
 import { parseCidr, rangeNetwork } from "@rangewright/domain"
-import { describe, expect, it } from "vitest"
-import { type Reach, permission, type Surroundings } from "../src/reach.ts"
+import { Resolver } from "node:dns/promises"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
+import { type Reach, permission, resolvePublic, type Surroundings } from "../src/reach.ts"
 
 const names: Readonly<Record<string, readonly string[]>> = {
   "mirror.example": ["93.184.216.34", "2606:2800:220:1::1"],
@@ -141,5 +142,23 @@ describe("what a run may connect to", () => {
     const pinned = { ...named, servers: [{ host: "mirror.example", port: 443, addresses: ["93.184.216.34"] }] }
     expect(await ask("mirror.example", 443, pinned)).toEqual(["93.184.216.34"])
     expect(await ask("mirror.example", 80, pinned)).toMatch("may not use the internet")
+  })
+})
+
+describe("a name that a tool asks for", () => {
+  it("is resolved by the name servers that the host has then, not by those at the start of the service", async () => {
+    const asked = new Set<Resolver>()
+    const noted = function (this: Resolver) {
+      asked.add(this)
+      return Promise.resolve(["93.184.216.34"])
+    }
+    const spies = [
+      vi.spyOn(Resolver.prototype, "resolve4").mockImplementation(noted as never),
+      vi.spyOn(Resolver.prototype, "resolve6").mockImplementation(noted as never),
+    ]
+    onTestFinished(() => spies.forEach((spy) => spy.mockRestore()))
+    await resolvePublic("mirror.example")
+    await resolvePublic("mirror.example")
+    expect(asked.size).toBe(2)
   })
 })

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import { mkdtemp, rm } from "node:fs/promises"
-import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net"
-import { createServer, request } from "node:http"
+import { type AddressInfo, createServer as createTcpServer, Server } from "node:net"
+import { createServer, request, Server as HttpServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest"
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import { dialDirectly } from "../src/dial.ts"
 import { openRelay, relaySocket } from "../src/relay.ts"
 
@@ -69,6 +69,17 @@ describe("the relay of a run", () => {
     const port = await echo()
     const text = "x".repeat(300_000)
     expect(await withRelay(() => tunnel(`inside:${port}`, text))).toBe(text)
+  })
+
+  it("gives an upload all the time it takes, and a request line a minute", async () => {
+    const servers: HttpServer[] = []
+    const listen = vi.spyOn(HttpServer.prototype, "listen").mockImplementation(function (this: HttpServer, ...given: unknown[]) {
+      servers.push(this)
+      return Reflect.apply(Server.prototype.listen, this, given) as HttpServer
+    })
+    onTestFinished(() => listen.mockRestore())
+    await withRelay(() => Promise.resolve())
+    expect(servers.map(({ requestTimeout, headersTimeout }) => [requestTimeout, headersTimeout])).toEqual([[0, 60_000]])
   })
 
   it("refuses everything else and reports the reason", async () => {
