@@ -20,3 +20,13 @@ export const patchRanges = (ranges: readonly Range[], event: LiveEvent): readonl
   const patched = range === undefined ? undefined : patchRange(range, event)
   return patched === undefined ? undefined : ranges.with(at, patched)
 }
+
+/**
+ * The same for the ranges of a class: what happens in other ranges does not affect them. A range that is new to it may be one that was
+ * added to its group.
+ */
+export const patchClass = (ranges: readonly Range[], event: LiveEvent): readonly Range[] | undefined => {
+  const isOther = ranges.every(({ rangeID }) => rangeID !== event.rangeID)
+  const mayBeNew = event.topic === "range" && event.data["accessType"] === "Group"
+  return isOther && !mayBeNew ? ranges : patchRanges(ranges, event)
+}

@@ -1,7 +1,7 @@
 import type { GroupMemberAnswer, Range } from "@rangewright/application/wire"
 import { useRead } from "../../api/resource.ts"
 import { Head, Tabs, Text } from "../../parts/parts.tsx"
-import { patchRanges } from "../../range/patch.ts"
+import { patchClass } from "../../range/patch.ts"
 import { linkTo } from "../../links.ts"
 import { place } from "../../router.ts"
 import { classes as texts } from "../../texts/classes.ts"
@@ -15,7 +15,7 @@ export const ClassPage = ({ values }: { readonly values: Readonly<Record<string,
     "/groups/{groupName}/ranges",
     { groupName },
     ({ topic }) => topic === "range" || topic === "machine",
-    patchRanges,
+    patchClass,
   )
   const members = useRead<readonly GroupMemberAnswer[]>("/groups/{groupName}/users", { groupName })
   const view = place.value.query.get("view") === "people" ? "people" : "ranges"
