@@ -1,11 +1,13 @@
 import type { RunEvent } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect, useMemo, useRef } from "preact/hooks"
+import { Refusal } from "../api/client.ts"
 import { follow } from "../api/events.ts"
 import { count, longTime } from "../parts/format.ts"
 import { memo } from "../parts/memo.ts"
 import { mayCommand } from "../parts/keys.ts"
 import { Icon } from "../parts/icon.tsx"
+import { Refused } from "../parts/parts.tsx"
 import { place, setQuery } from "../router.ts"
 import { t } from "../texts.ts"
 import { spansOf } from "./ansi.ts"
@@ -16,15 +18,19 @@ const beyond = 20
 const longest = 4_000
 
 /** Reads a run's events into a log while the component is mounted. */
-const useLog = (runId: string): { readonly log: Log; readonly isBroken: boolean } => {
+const useLog = (runId: string) => {
   const log = useMemo(() => new Log(), [runId])
   const isBroken = useSignal(false)
+  /** Why the service does not send the log: asking again by itself would not help. */
+  const refusal = useSignal<Refusal | undefined>(undefined)
+  const asked = useSignal(0)
   useEffect(() => {
     let isGone = false
     let stop = new AbortController()
     let isReading = false
+    refusal.value = undefined
     const read = async (): Promise<void> => {
-      if (isReading) return
+      if (isReading || refusal.peek() !== undefined) return
       isReading = true
       while (!isGone && !document.hidden) {
         stop = new AbortController()
@@ -43,7 +49,12 @@ const useLog = (runId: string): { readonly log: Log; readonly isBroken: boolean 
           )
           // a finished run has no more events
           if (hasEnded) return
-        } catch {
+        } catch (error) {
+          if (error instanceof Refusal && error.status >= 400 && error.status < 500) {
+            refusal.value = error
+            isBroken.value = false
+            break
+          }
           isBroken.value = !isGone && !document.hidden
         }
         await new Promise((resolve) => setTimeout(resolve, 1_500))
@@ -61,8 +72,8 @@ const useLog = (runId: string): { readonly log: Log; readonly isBroken: boolean 
       stop.abort()
       document.removeEventListener("visibilitychange", onVisible)
     }
-  }, [runId])
-  return { log, isBroken: isBroken.value }
+  }, [runId, asked.value])
+  return { log, isBroken: isBroken.value, refusal: refusal.value, retry: () => void (asked.value += 1) }
 }
 
 /** The lines that contain this text. When lines are added, only those are searched. */
@@ -110,7 +121,7 @@ const namedLine = (): number | undefined => {
 }
 
 export const LogView = ({ runId }: { readonly runId: string }) => {
-  const { log, isBroken } = useLog(runId)
+  const { log, isBroken, refusal, retry } = useLog(runId)
   const frame = useRef<HTMLDivElement>(null)
   const field = useRef<HTMLInputElement>(null)
   const top = useSignal(0)
@@ -246,6 +257,7 @@ export const LogView = ({ runId }: { readonly runId: string }) => {
         </a>
       </div>
       {isBroken ? <p class="offline">{t.log.broken}</p> : null}
+      {refusal === undefined ? null : <Refused refusal={refusal} retry={retry} />}
       <div
         class="lines-frame"
         ref={frame}
