@@ -5,15 +5,17 @@ import * as fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { h, render } from "preact"
 import { needsOf } from "../src/pages/admin/needs.ts"
 import { newUsers, withoutUsers } from "../src/pages/admin/roster.ts"
 import { eventReader, follow } from "../src/api/events.ts"
+import { useRead } from "../src/api/resource.ts"
 import { httpsAddress } from "../src/links.ts"
 import { bodyOf, curlOf } from "../src/parts/curl.ts"
 import { withWays } from "../src/parts/ways.ts"
 import { bytes, dayBegins, duration, longTime, plain, shortTime } from "../src/parts/format.ts"
 import { isAddress, nameOf } from "../src/range/allowed-entry.ts"
-import { patchRange } from "../src/range/patch.ts"
+import { patchClass, patchRange } from "../src/range/patch.ts"
 import { rangeSentence } from "../src/range/sentence.ts"
 import { patchTopology, pictureOf } from "../src/range/topology.ts"
 import { ticks, timelineOf } from "../src/run/timeline.ts"
@@ -343,6 +345,46 @@ describe("an event about a machine", () => {
       expect(patchRange(shown, { topic: "machine", rangeID: "UMA", data })).toBeUndefined()
     },
   )
+})
+
+describe("the ranges of a class", () => {
+  const uma = range([machine("UMA-dc01", "10.2.10.11", true, { proxmoxID: 7 })])
+  const ranges = [uma, range([], { rangeID: "BO" })]
+  test("stay as they are when something happens in other ranges", () => {
+    const machineOfOther = { rangeID: "EVE", proxmoxID: 8, name: "EVE-a", poweredOn: true, ip: "null" }
+    expect(patchClass(ranges, { topic: "machine", rangeID: "EVE", data: machineOfOther })).toBe(ranges)
+    for (const data of [{ rangeState: "SUCCESS" }, { rangeState: "SUCCESS", accessType: "Direct" }, { removed: true }])
+      expect(patchClass(ranges, { topic: "range", rangeID: "EVE", data })).toBe(ranges)
+  })
+  test("change with their machines, and are read again when they change or one may be new", () => {
+    const off = { rangeID: "UMA", proxmoxID: 7, name: "UMA-dc01", poweredOn: false, ip: "10.2.10.11", cpu: 2, ram: 4 }
+    expect(patchClass(ranges, { topic: "machine", rangeID: "UMA", data: off })?.[0]?.VMs[0]?.poweredOn).toBe(false)
+    for (const [rangeID, data] of [
+      ["UMA", { rangeState: "ERROR" }],
+      ["NEW", { accessType: "Group" }],
+    ] as const)
+      expect(patchClass(ranges, { topic: "range", rangeID, data })).toBeUndefined()
+  })
+})
+
+test("data of a component that never appears is not kept up to date", async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const asked: AbortSignal[] = []
+  vi.stubGlobal("fetch", (_: string, { signal }: { readonly signal: AbortSignal }) => {
+    asked.push(signal)
+    return new Promise(() => undefined)
+  })
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const Broken = () => {
+    useRead("/range")
+    throw new Error("this component never appears")
+  }
+  const parent = { nodeType: 1, childNodes: [], firstChild: null } as unknown as Element
+  expect(() => render(h(Broken, null), parent)).toThrow("never appears")
+  expect(asked.map(({ aborted }) => aborted)).toEqual([false])
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(asked.map(({ aborted }) => aborted)).toEqual([true])
 })
 
 describe("what needs an administrator", () => {
