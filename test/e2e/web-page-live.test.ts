@@ -79,19 +79,42 @@ describe.skipIf(noBrowser !== undefined)(
       expect((await context.request.get(`${service.url}/api/v2/whoami`)).status()).toBe(401)
     })
 
-    test("lets a user keep unsaved changes when another tab signs out, and leaves at the next sign of the lost session", async () => {
-      const { service, browser } = lab
+    test("asks a user once whether to leave unsaved changes when another tab signs out, and saves them after signing in there", async () => {
+      const { service, user, browser } = lab
       const context = await browser()
       const [one, other] = [await context.newPage(), await context.newPage()]
       await signIn(one, service.url, "UMA")
       await settled(other, `${service.url}/ui/ranges/UMA/config`)
       await other.locator(".cm-content").click()
+      await other.keyboard.press("Control+Home")
       await other.keyboard.type("# mine\n")
       let asked = 0
-      other.on("dialog", (dialog) => void ((asked += 1) === 1 ? dialog.dismiss() : dialog.accept()))
+      other.on("dialog", (dialog) => void ((asked += 1), dialog.dismiss()))
       await one.getByRole("button", { name: "Sign out" }).click()
-      await other.getByLabel("Password").waitFor()
-      expect(asked).toBeGreaterThan(1)
+      await one.waitForURL("**/ui/login**")
+      const over = other.getByText("You are signed out.", { exact: false })
+      await over.waitFor()
+      // refused, and so is what the page asks by itself
+      await other.getByRole("button", { name: "Save", exact: true }).click()
+      await other.getByRole("alert").first().waitFor()
+      await other.waitForResponse((response) => response.url().endsWith("/events") && response.status() === 401)
+      await fillIn(one, "UMA")
+      await over.waitFor({ state: "detached" })
+      await other.getByRole("button", { name: "Save", exact: true }).click()
+      await other.getByText("Not saved").first().waitFor({ state: "detached" })
+      expect(await user.get("/range/config?rangeID=UMA")).toMatchObject({ result: expect.stringMatching(/^# mine\n/u) })
+      expect(asked).toBe(1)
+
+      // of another user nothing is kept, but the browser asks first
+      await other.locator(".cm-content").click()
+      await other.keyboard.type("# more\n")
+      await one.getByRole("button", { name: "Sign out" }).click()
+      await over.waitFor()
+      other.removeAllListeners("dialog")
+      other.on("dialog", (dialog) => void ((asked += 1), dialog.accept()))
+      await fillIn(one, "BO")
+      await other.getByText("# mine").waitFor({ state: "detached" })
+      expect(asked).toBe(3)
     })
 
     test("updates twelve tabs over one connection, and continues when the tab that holds it is closed", async () => {

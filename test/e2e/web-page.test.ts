@@ -214,6 +214,27 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
+    test("says why a log is refused, and asks for it again only when told to", async () => {
+      const { service, runId, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "UMA")
+      let asked = 0
+      const refusal = { error: "UMA already follows 32 event streams", hint: "Close the others." }
+      await page.clock.install()
+      await page.route("**/api/v2/runs/*/events", (route) => void ((asked += 1), route.fulfill({ status: 403, json: refusal })), {
+        times: 1,
+      })
+      await page.goto(`${service.url}/ui/runs/${runId}?view=log`)
+      const told = page.getByRole("alert").filter({ hasText: refusal.error })
+      await told.getByText(refusal.hint).waitFor()
+      await page.clock.runFor(10_000)
+      expect([asked, await page.getByText("The run succeeded.").count()]).toEqual([1, 0])
+      await told.getByRole("button", { name: "Try again" }).click()
+      await page.clock.runFor(1_000)
+      await page.getByText("The run succeeded.").waitFor()
+      expect(await told.count()).toBe(0)
+    })
+
     test("leads to the line of a log that a link names, for somebody who has to sign in first", async () => {
       const { service, runId, browser } = lab
       const page = await (await browser()).newPage()

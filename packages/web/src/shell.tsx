@@ -2,7 +2,7 @@ import { signal } from "@preact/signals"
 import type { ComponentChildren, FunctionComponent } from "preact"
 import { useEffect } from "preact/hooks"
 import { ask } from "./api/client.ts"
-import { signedOut } from "./api/session.ts"
+import { isOver, signedOut } from "./api/session.ts"
 import { awaySince } from "./live/live.ts"
 import { capabilities, managed, me } from "./me.ts"
 import { shortTime } from "./parts/format.ts"
@@ -45,6 +45,7 @@ const keysOpen = signal(false)
 const signOut = async (): Promise<void> => {
   try {
     await ask("DELETE", "/ui/session")
+    isOver.value = false
     signedOut()
   } catch (error) {
     // the cookie is still good for whoever uses this browser next
@@ -220,7 +221,14 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
           </nav>
         </header>
         <main id="content" tabIndex={-1}>
-          {since === undefined ? null : (
+          {isOver.value ? (
+            <p class="offline" role="status">
+              {t.over}{" "}
+              <a href="/ui/login" target="_blank">
+                {t.overSignIn}
+              </a>
+            </p>
+          ) : since === undefined ? null : (
             <p class="offline" role="status">
               {t.away(shortTime(new Date(since)))}
             </p>

@@ -50,6 +50,8 @@ export const t = {
   notLoadedHint: "The service may have been updated: load the page again.",
   notUnderstood: "The answer of the service is not complete, or does not come from it.",
   notSignedOut: (why: string) => `You are still signed in: the session could not be ended. ${why}`,
+  over: "You are signed out. What you have not saved is still on this page: sign in in another tab, then save it here.",
+  overSignIn: "Sign in in another tab",
   away: (since: string) =>
     `Live updates have been interrupted since ${since}. The page reads everything again every 30 seconds; until that works, it shows older data.`,
   nav: {
