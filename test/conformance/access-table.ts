@@ -184,6 +184,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "recordListUsers",
       "getAPIKey",
       "startSession",
+      "readInvite",
       "getSingleSignOn",
       "beginSingleSignOn",
       "getIdentity",

@@ -39,6 +39,7 @@ const invite = async (...userIDs: readonly string[]): Promise<Answer> => {
 }
 const tokenOf = ({ invites = [] }: Answer): string => invites[0]?.address.split("#")[1] ?? ""
 const accept = (token: string, chosen: string) => send("POST", "/ui/session", ofOwnPage, { invite: token, password: chosen })
+const readInvite = (token: string) => send("POST", "/ui/invite", {}, { invite: token })
 const signIn = (chosen: string) => send("POST", "/ui/session", ofOwnPage, { userID: "ME", password: chosen })
 const chosen = "a tidy harbour at dusk"
 
@@ -71,6 +72,15 @@ it("a weak password does not use the invitation up, and a wrong token does not o
   expect(await accept(tokenOf(made), "password")).toMatchObject({ status: 400, cookie: null })
   expect(await accept(`${tokenOf(made)}x`, chosen)).toMatchObject({ status: 401, cookie: null })
   expect((await accept(tokenOf(made), chosen)).status).toBe(200)
+})
+
+it("an invitation tells only while it is valid whom it is for, and stays valid", async () => {
+  const token = tokenOf(await invite("ME"))
+  const read = await readInvite(token)
+  expect([read.status, JSON.parse(read.text), read.cookie]).toEqual([200, { userID: "ME" }, null])
+  expect(await readInvite(`${token}x`)).toMatchObject({ status: 401, text: expect.not.stringContaining("ME") })
+  expect((await accept(token, chosen)).status).toBe(200)
+  expect(await readInvite(token)).toMatchObject({ status: 401, text: expect.stringContaining("already used") })
 })
 
 it("an invitation ends when its user sets another password, and after a week", async () => {

@@ -21,7 +21,7 @@ export interface Sample {
   /** Needs R1 in testing mode. */
   readonly testing?: true
   /** The service always refuses it with this status, and says why. */
-  readonly refused?: 403 | 404
+  readonly refused?: 401 | 403 | 404
   /** The user whom an administrator has to act as. */
   readonly adminActsAs?: string
 }
@@ -49,6 +49,8 @@ const samples: Readonly<Record<string, Sample>> = {
   deleteTemplate: { path: { name: "debian-own" } },
   getTemplateLogHistoryByID: { path: { logID: seededBuild } },
   startSession: { json: { email: "member@lab.example", password }, headers: ofOwnPage },
+  // test/conformance/invites.test.ts reads valid ones
+  readInvite: { json: { invite: "x" }, refused: 401 },
   beginSingleSignOn: { headers: ofOwnPage },
   // only a browser that began this with a password can complete it: test/conformance/single-sign-on.test.ts
   linkIdentity: { json: { code: signedInThere.code, state: "" }, headers: ofOwnPage, refused: 403 },

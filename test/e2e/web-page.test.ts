@@ -288,6 +288,29 @@ describe.skipIf(noBrowser !== undefined)(
       await ada.send("DELETE", "/groups/course/users", { userIDs: ["KAY"] })
     })
 
+    test("names on the page of an invitation whom the service invited, whatever the link says, and refuses one that is void", async () => {
+      const { service, ada, browser } = lab
+      await addUser(service.root, "IVY", false)
+      const { invites } = await ada.send<{ readonly invites: readonly { readonly address: string }[] }>("POST", "/user/invites", {
+        userIDs: ["IVY"],
+      })
+      const token = invites[0]?.address.split("#")[1]
+      const page = await (await browser()).newPage()
+      await page.goto(`${service.url}/ui/invite?user=ADA,%20call%205550100#${token}`)
+      const user = page.getByLabel("Your user ID")
+      await user.waitFor()
+      expect(await user.inputValue()).toBe("IVY")
+      expect(page.url()).not.toContain(token)
+      await page.getByLabel("New password").fill(password)
+      await page.getByRole("button", { name: "Set the password and sign in" }).click()
+      await page.getByRole("link", { name: "IVY" }).waitFor()
+      await page.goto(`${service.url}/ui/invite?user=ADA#${token}`)
+      await page.getByRole("alert").getByText("Cannot use the invitation: it was already used", { exact: false }).waitFor()
+      expect(await page.getByText("ADA").count()).toBe(0)
+      expect(await page.getByLabel("New password").count()).toBe(0)
+      await ada.send("DELETE", "/user/IVY")
+    })
+
     test("sets a new password for a user who knows the current one, and asks them to sign in with it", async () => {
       const { service, ada, browser } = lab
       const next = "a quiet harbour at dawn"

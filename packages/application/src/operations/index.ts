@@ -1,6 +1,7 @@
 import type { Operation } from "../operation/operation.ts"
 import { setGroupNotice } from "./set-group-notice.ts"
 import { startSession } from "./start-session.ts"
+import { readInvite } from "./read-invite.ts"
 import { getSession } from "./get-session.ts"
 import { endSession } from "./end-session.ts"
 import { listSessions } from "./list-sessions.ts"
@@ -216,6 +217,7 @@ const host = [
 ]
 const session = [
   startSession,
+  readInvite,
   getSession,
   endSession,
   listSessions,

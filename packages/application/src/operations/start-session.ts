@@ -2,10 +2,11 @@ import { isUserId, rootUserId, Unauthenticated } from "@rangewright/domain"
 import { CodeRefused, CredentialHasher, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { authenticate, userOfToken } from "../access/credentials.ts"
+import { authenticate } from "../access/credentials.ts"
 import { setPassword } from "../accounts/change-password.ts"
 import { isPasswordOf } from "../accounts/is-password-of.ts"
 import { operation, type RequestMeta } from "../operation/operation.ts"
+import { Invitation, invitedBy, refusedInvite } from "../sign-in/invitation.ts"
 import { recordSignIn } from "../sign-in/record-sign-in.ts"
 import { personOnPage, ProviderAnswer } from "../sign-in/provider-answer.ts"
 import { beginSession } from "../sign-in/session.ts"
@@ -63,17 +64,10 @@ const byKey = Effect.fnUntraced(function* (apiKey: string, meta: RequestMeta) {
   return begun === undefined ? yield* refusedKey : { user, detail: "", ...begun }
 })
 
-const refusedInvite = new Unauthenticated({
-  reason: "The invitation was already used, was invalidated by a change to your user, or has expired",
-  hint: "Sign in with your password, or ask an administrator for another invitation.",
-})
-
 /** An invitation is used up by the password that it sets. */
 const byInvite = Effect.fnUntraced(function* (invite: string, secret: string, meta: RequestMeta) {
   const users = yield* Users
-  const found = yield* userOfToken(invite, "invite")
-  if (found === undefined) return yield* refusedInvite
-  const { user } = found
+  const { user } = yield* invitedBy(invite)
   yield* setPassword(user, secret, user.id)
   const { sealedPassword } = (yield* users.forAuthentication(user.id))?.secrets ?? {}
   const begun = yield* beginSession(user, { sealedPassword }, meta)
@@ -106,7 +100,7 @@ export const startSession = operation({
       Schema.Struct({ email: Given, ...password }),
       Schema.Struct({ userID: Given, ...password }),
       Schema.Struct({ apiKey: Given }),
-      Schema.Struct({ invite: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096)), ...password }),
+      Schema.Struct({ invite: Invitation, ...password }),
       ProviderAnswer,
     ]),
     maxBytes: 8192,
