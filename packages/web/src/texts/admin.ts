@@ -22,6 +22,7 @@ export const admin = {
   overview: {
     title: "Overview",
     needs: "Needs attention",
+    atLeast: (n: number) => `${n} or more`,
     nothing: "Nothing needs attention: no range failed, everything is reachable, and every source is up to date.",
     failed: (id: string) => `The last change of ${id} failed`,
     aborted: (id: string) => `The last change of ${id} was stopped before it finished`,

@@ -18,14 +18,20 @@ const ofRanges = ({ topic }: LiveEvent): boolean => topic === "range" || topic =
 const ofRuns = ({ topic }: LiveEvent): boolean => topic === "run"
 const most = 200
 
-const Running = ({ runs, sources }: { readonly runs: readonly RunHead[]; readonly sources: readonly SourceAnswer[] }) => {
-  const running = runs.filter(({ status }) => status === "running")
+const Running = ({
+  runs,
+  sources,
+}: {
+  readonly runs: readonly RunHead[] | undefined
+  readonly sources: readonly SourceAnswer[]
+}) => {
+  const running = runs?.filter(({ status }) => status === "running")
   return (
     <section class="card" aria-labelledby="running">
       <h2 id="running">{texts.running}</h2>
-      {running.length === 0 ? <p class="muted">{texts.noRuns}</p> : null}
+      {running?.length === 0 ? <p class="muted">{texts.noRuns}</p> : null}
       <ul class="plain lines">
-        {running.map((run) => (
+        {running?.map((run) => (
           <li key={run.id}>
             <a href={linkTo("runs", run.id)}>
               <Text>{t.run.title(kindOf(run.kind), subjectName(run.subject, sources))}</Text>
@@ -51,19 +57,21 @@ export const OverviewPage = () => {
   const checks = useRead<DoctorAnswer>("/doctor")
   const users = useRead<readonly UserItem[]>("/user/all")
   const all = ranges.data.value ?? []
-  const allRuns = runs.data.value ?? []
+  const allRuns = runs.data.value
   const machines = all.flatMap(({ VMs }) => VMs)
   const today = new Date().toDateString()
-  const numbers: readonly (readonly [text: string, value: string | number])[] = [
-    [texts.numbers.ranges, all.length],
-    [texts.numbers.on, texts.onOf(poweredOn(machines), machines.length)],
-    [texts.numbers.users, users.data.value?.length ?? ""],
-    [texts.numbers.runs, allRuns.filter(({ startedAt }) => new Date(startedAt).toDateString() === today).length],
+  const runsToday = allRuns?.filter(({ startedAt }) => new Date(startedAt).toDateString() === today).length
+  // what is not read yet, or cannot be, is not zero
+  const numbers: readonly (readonly [text: string, value: string | number | undefined])[] = [
+    [texts.numbers.ranges, ranges.data.value?.length],
+    [texts.numbers.on, ranges.data.value && texts.onOf(poweredOn(machines), machines.length)],
+    [texts.numbers.users, users.data.value?.length],
+    [texts.numbers.runs, runsToday === most ? texts.atLeast(most) : runsToday],
   ]
   const isRead = [ranges, runs, sources, access, quotas, nodes, checks].every(({ data }) => data.value !== undefined)
   const needs = needsOf({
     ranges: all,
-    runs: allRuns,
+    runs: allRuns ?? [],
     sources: sources.data.value ?? [],
     access: access.data.value,
     quotas: quotas.data.value ?? [],
@@ -77,7 +85,7 @@ export const OverviewPage = () => {
         {numbers.map(([text, value]) => (
           <div key={text}>
             <dt>{text}</dt>
-            <dd>{value}</dd>
+            <dd>{value ?? "–"}</dd>
           </div>
         ))}
       </dl>
