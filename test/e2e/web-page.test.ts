@@ -672,6 +672,44 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText("# a h\\u202eidden one").waitFor()
     })
 
+    test("leads a new user from a range without configuration to one that can be deployed", async () => {
+      const { service, ada, browser } = lab
+      const nia = service.as(await addUser(service.root, "NIA", false))
+      await nia.send("POST", "/user/credentials", { proxmoxPassword: password })
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "NIA")
+      await page.getByText("a deploy would create the router alone", { exact: false }).waitFor()
+      // there is no VPN
+      expect(await page.getByText("Connect to the VPN").count()).toBe(0)
+      await page.getByRole("link", { name: "Write the configuration" }).click()
+      await page.getByRole("button", { name: "Insert an example" }).click()
+      await page.locator(".cm-line", { hasText: "vm_name" }).first().waitFor()
+      expect(await page.getByRole("button", { name: "Insert an example" }).count()).toBe(0)
+      await page.getByRole("button", { name: "Save", exact: true }).click()
+      await page.getByText("Not saved").first().waitFor({ state: "detached" })
+      expect(await nia.get("/range/config")).toEqual(await nia.get("/range/config/example"))
+      await page.getByRole("navigation").getByRole("link", { name: "Overview", exact: true }).click()
+      await page.getByText("There are no machines yet.").waitFor()
+      expect(await page.getByRole("link", { name: "Write the configuration" }).count()).toBe(0)
+      await ada.send("DELETE", "/user/NIA")
+    })
+
+    test("shows an administrator no number before it is known", async () => {
+      const { service, browser } = lab
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "ADA")
+      const held: (() => Promise<void>)[] = []
+      await page.route("**/api/v2/runs?limit=200", (route) => void held.push(() => route.continue()))
+      await page.goto(`${service.url}/ui/admin/overview`)
+      const runsToday = page.locator("dl.numbers > div").filter({ hasText: "Runs today" }).locator("dd")
+      await page.locator("dl.numbers").getByText(/ of /u).waitFor()
+      expect(await runsToday.textContent()).toBe("–")
+      expect(await page.getByText("Nothing is running.").count()).toBe(0)
+      for (const go of held) await go()
+      await page.getByText("Nothing is running.").waitFor()
+      expect(Number(await runsToday.textContent())).toBeGreaterThan(1)
+    })
+
     test("creates a range with the whole ID that is given, and opens its configuration", async () => {
       const { service, browser, ada } = lab
       const page = await (await browser()).newPage()

@@ -55,6 +55,11 @@ const replaceStored = async (rangeID: string, before: string, now: string): Prom
   }
 }
 
+const readExample = async (): Promise<string> => (await read<{ readonly result: string }>("/range/config/example")).result
+
+/** As the configuration of a new user's range: nothing to lose, and nothing to begin with. */
+const hasNoMachine = (text: string): boolean => ["", "ludus:", "ludus:[]"].includes(text.replaceAll(/\s+/gu, ""))
+
 const readKnowledge = async (): Promise<Knowledge> => {
   const [schema, templates] = await Promise.all([
     read<Schema>("/range/config/schema"),
@@ -213,6 +218,11 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
       if (!(await store())) return undefined
       return { told: texts.saved, to: thenPlan ? `/ranges/${encodeURIComponent(id)}/plan` : undefined }
     })
+  const insertExample = (): void =>
+    void doing.run(async () => {
+      editor.current?.replace(await readExample())
+      return undefined
+    })
   const hasErrors = issues.value?.some(({ severity }) => severity === "error") === true
   const cannot = !isChanged || hasErrors || doing.busy
   return (
@@ -221,6 +231,11 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
         <p class="muted">{texts.intro}</p>
         <div class="actions">
           {isChanged ? <span class="tag warn">{t.range.unsaved}</span> : null}
+          {hasNoMachine(text.value) ? (
+            <button type="button" disabled={doing.busy || !isOpen.value} onClick={insertExample}>
+              {texts.example}
+            </button>
+          ) : null}
           <button type="button" disabled={cannot} onClick={save(false)}>
             {texts.save}
           </button>

@@ -18,14 +18,37 @@ import { capabilities } from "../me.ts"
 import { t } from "../texts.ts"
 import { Timer } from "./range-timer.tsx"
 
-const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doing }) => {
+const Machines = ({
+  range,
+  doing,
+  isPlain,
+}: {
+  readonly range: Range
+  readonly doing: Doing
+  /** Whether its configuration has no machine either. */
+  readonly isPlain: boolean
+}) => {
   const { question, act } = useMachineActions(doing)
   const { rangeID, VMs } = range
   return (
     <section aria-labelledby="machines">
       <h2 id="machines">{t.range.machines}</h2>
       {VMs.length === 0 ? (
-        <Empty title={t.range.noMachines} />
+        <Empty title={t.range.noMachines}>
+          {isPlain ? (
+            <>
+              <p class="muted">{t.range.plainText}</p>
+              <p>
+                <a class="button" href={linkTo("ranges", rangeID, "config")}>
+                  {t.range.toConfig}
+                </a>{" "}
+                <a class="button" href={linkTo("blueprints")}>
+                  {t.range.toBlueprints}
+                </a>
+              </p>
+            </>
+          ) : null}
+        </Empty>
       ) : (
         <CardTable columns={Object.values(t.range.columns)}>
           {VMs.map((machine) => (
@@ -76,7 +99,7 @@ const hasWindows = ({ lanes }: Topology): boolean =>
 const Connect = ({ rangeID, desktops }: { readonly rangeID: string; readonly desktops: boolean }) => (
   <section class="card" aria-labelledby="connect">
     <h2 id="connect">{t.range.connect}</h2>
-    <p class="muted">{t.range.connectText}</p>
+    <p class="muted">{capabilities.value?.features.vpn === true ? t.range.connectText : t.range.connectNoVpn}</p>
     <Files
       files={[
         ...(capabilities.value?.features.vpn === true ? [{ title: t.range.vpn, name: "rangewright.conf", get: vpnFile }] : []),
@@ -230,7 +253,7 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
           <div class="columns">
             <div>
               <Network shown={shown} />
-              <Machines range={range} doing={doing} />
+              <Machines range={range} doing={doing} isPlain={topology?.lanes.length === 0} />
             </div>
             <aside>
               <Connect rangeID={range.rangeID} desktops={topology === undefined || hasWindows(topology)} />

@@ -2,6 +2,7 @@
 export const config = {
   intro:
     "One YAML file describes the range. It is checked as you type; no machine changes until you deploy. Ctrl+Space completes; hover over a key for its description.",
+  example: "Insert an example",
   save: "Save",
   saveAndDeploy: "Save and review the deploy",
   saved: "Saved.",
