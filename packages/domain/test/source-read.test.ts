@@ -341,6 +341,23 @@ describe("a role", () => {
   })
 })
 
+test("templates and collections may be in folders whose names begin with a dot; other such folders are named in a warning", () => {
+  const { content, warnings } = readOf(
+    filesOf({
+      "templates/.deb/deb.pkr.hcl": 'variable "vm_name" {\n  default = "deb-template"\n}\n',
+      "templates/.common/http/preseed.cfg": "",
+      "ansible/collections/.util/galaxy.yml": "namespace: acme\nname: util\nversion: 1.0.0\n",
+      "ansible/collections/.github/ci.yml": "",
+    }),
+  )
+  expect(content.templates).toMatchObject([{ name: "deb-template", directory: "templates/.deb" }])
+  expect(content.collections).toMatchObject([{ name: "acme.util", directory: "ansible/collections/.util" }])
+  expect(warnings.map(({ file, code }) => `${file} ${code}`)).toEqual([
+    "ansible/collections/.github ignored",
+    "templates/.common ignored",
+  ])
+})
+
 describe("a collection", () => {
   test("without a usable galaxy.yml is left out, and a warning says so", () => {
     const { content, warnings } = readOf(

@@ -56,19 +56,19 @@ export const layOut = (entries: ReadonlyArray<SourceEntry>): Layout => {
       manifest: `${directory}/blueprint.yml`,
       requirements: fileAt(`${directory}/requirements.yml`),
     })),
-    templates: itemsBelow(roots.templates, entries, ignored).map((directory) => ({
+    templates: itemsBelow(roots.templates, entries, ignored, (directory) => builders.has(directory)).map((directory) => ({
       directory,
       builders: (builders.get(directory) ?? []).toSorted(compareWalk),
     })),
-    roles: itemsBelow(roots.roles, entries, ignored).map((directory) => ({
+    // a role is installed under the name of its folder, and no role's name begins with a dot
+    roles: itemsBelow(roots.roles, entries, ignored, () => false).map((directory) => ({
       directory,
       metadata: fileAt(`${directory}/meta/main.yml`) ?? fileAt(`${directory}/meta/main.yaml`),
       version: fileAt(`${directory}/meta/version.yml`),
     })),
-    collections: itemsBelow(roots.collections, entries, ignored).map((directory) => ({
-      directory,
-      metadata: fileAt(`${directory}/galaxy.yml`),
-    })),
+    collections: itemsBelow(roots.collections, entries, ignored, (directory) => files.has(`${directory}/galaxy.yml`)).map(
+      (directory) => ({ directory, metadata: fileAt(`${directory}/galaxy.yml`) }),
+    ),
     ignored,
   }
 }
@@ -101,11 +101,12 @@ const blueprintDirectories = (
   return found
 }
 
-/** The directories directly below a folder, sorted; names that begin with a dot are ignored. */
+/** The directories directly below a folder, sorted. One whose name begins with a dot counts only if it holds what makes it an item. */
 const itemsBelow = (
   folder: string,
   entries: ReadonlyArray<SourceEntry>,
   ignored: Array<{ path: string; reason: string }>,
+  isItem: (directory: string) => boolean,
 ): ReadonlyArray<string> => {
   const items = new Set<string>()
   const from = folder.length + 1
@@ -115,7 +116,7 @@ const itemsBelow = (
     if (end === -1 && kind !== "directory") continue
     items.add(end === -1 ? path : path.slice(0, end))
   }
-  const isHidden = (path: string): boolean => path.startsWith(".", from)
+  const isHidden = (path: string): boolean => path.startsWith(".", from) && !isItem(path)
   for (const path of items) if (isHidden(path)) ignored.push({ path, reason: "its name begins with a dot" })
   return [...items].filter((path) => !isHidden(path)).toSorted(compareNames)
 }
