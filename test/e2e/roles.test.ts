@@ -75,6 +75,12 @@ describe.skipIf(!isThere)(
         roles: [{ name: "acme.web", vars: { port: 8080 } }],
       })
 
+      // one answer for each name, in their order
+      const twice = await ada.send<{ readonly roles: readonly { readonly name: string }[] }>("POST", "/ansible/role/vars", {
+        roles: ["acme.web", "acme.none", "acme.web"],
+      })
+      expect(twice.roles.map(({ name }) => name)).toEqual(["acme.web", "acme.none", "acme.web"])
+
       const refusals: readonly [string, object, number, RegExp][] = [
         [
           "/ansible/role",

@@ -68,6 +68,9 @@ export const getRoleVars = operation({
   handle: ({ body, user }) =>
     Effect.gen(function* () {
       const names = yield* itemsOf("show variables", "roles", body.roles)
-      return { roles: yield* hostFailures(Effect.forEach(names, (name) => variablesOf(user, name))) }
+      const read = yield* hostFailures(Effect.forEach(names, (name) => variablesOf(user, name)))
+      const byName = new Map(read.map((one) => [one.name, one]))
+      // one answer for each name that was sent: clients may read them by their position
+      return { roles: body.roles.flatMap((name) => byName.get(name.trim()) ?? []) }
     }),
 })
