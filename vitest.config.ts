@@ -5,14 +5,18 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 /** Tests that measure the memory or processor time of their own process, which other files in it would change. */
 const measuring = ["test/contracts/content/hostile-archives.test.ts", "test/operations/subscription-packages.test.ts"]
 
+/** Tests of the whole, and those that run Ansible: most of them take longer than all others. */
+const isLong = (path: string, root: string): boolean =>
+  path.startsWith(`${root}/test/`) || /\/test\/(?:playbook|rehearsal)\//u.test(path)
+
 /**
  * A clean clone has no timings: Vitest would begin with the largest files, and end with suites of minutes in small files, one of them alone
- * while the other processors have nothing left to do. The tests of single packages are short, and fill the end.
+ * while the other processors have nothing left to do. The other tests of single packages are short, and fill the end.
  */
 class LongSuitesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ project, moduleId }: TestSpecification): number =>
-      project.name === "measuring" ? 0 : moduleId.startsWith(`${project.config.root}/test/`) ? 1 : 2
+      project.name === "measuring" ? 0 : isLong(moduleId, project.config.root) ? 1 : 2
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
   }
 }
@@ -25,8 +29,8 @@ export default defineConfig({
     sequence: { sequencer: LongSuitesFirst },
     // Node loads the modules, as it does for the service, which is faster than Vite's module runner; no test mocks modules
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // the tests of processes wait more than they work
-    maxWorkers: availableParallelism() + 1,
+    // the tests of processes wait more than they work: with one more than there are processors, those were idle for a third of the time
+    maxWorkers: availableParallelism() + 2,
     // most objects of a test die young: with room for them, suites that only compute take up to a tenth less processor time
     execArgv: ["--max-semi-space-size=32"],
     testTimeout: 120_000,
