@@ -67,6 +67,7 @@ build_web() { "$node" packages/web/node_modules/vite/bin/vite.js build packages/
 service_sources='packages/*/src packages/server/scripts pnpm-lock.yaml'
 build_service() { "$node" packages/server/scripts/bundle.ts >&2; }
 built_service=packages/server/dist/bundle/main.js
+built_simulator=packages/server/dist/bundle/simulator.js
 # a garbage collector that works in smaller steps and sooner, and one heap for all threads of glibc: less memory for a few requests a
 # second fewer, which npm run bench -- service shows
 service_flags='--max-semi-space-size=2 --heap-growing-percent=60'
@@ -82,6 +83,7 @@ stale() { # $1: what was built, the rest: its sources
 
 build() { # the web page and the service, where their sources are newer
   service=$built_service
+  simulator=$built_simulator
   # shellcheck disable=SC2086 -- lists of files
   if stale packages/web/dist/index.html $web_sources; then
     if [ -w packages/web ]; then build_web || exit; else say "the web page is not built, or older than its sources: run \`npm run setup\` as $(stat -c %U "$root")"; fi
@@ -90,6 +92,7 @@ build() { # the web page and the service, where their sources are newer
   if stale $built_service $service_sources; then
     if [ -w packages/server ]; then build_service || exit; else
       service=packages/server/src/main.ts
+      simulator=packages/pve-simulator/src/main.ts
       say "the service is not built, or older than its sources, so it starts from those and takes more memory: run \`npm run setup\` as $(stat -c %U "$root")"
     fi
   fi
@@ -126,7 +129,7 @@ case $cmd in
   start) build; run_service "$@" ;;
   demo) build; run_service demo "$@" ;;
   openapi) exec "$node" packages/server/src/main.ts "$cmd" "$@" ;;
-  simulator) exec "$node" packages/pve-simulator/src/main.ts "$@" ;;
+  simulator) build; exec "$node" "$simulator" "$@" ;;
   test)
     build
     case ${1:-} in

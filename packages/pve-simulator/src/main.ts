@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import { labTemplates, withTemplates } from "./core/template-names.ts"
 import { openLabHosts, type LabHosts } from "./hosts/index.ts"
 import { parseCommandLine, usage, UsageError, type CommandLine } from "./options.ts"
@@ -126,6 +127,8 @@ const run = async (options: CommandLine): Promise<void> => {
     throw error
   })
   introduce(running, options)
+  // else only an orderly end writes the code compiled so far, and tests kill it
+  flushCompileCache()
   const stop = async (): Promise<void> => {
     const { simulator } = running
     if (options.state !== undefined) storeState(simulator, options.state)

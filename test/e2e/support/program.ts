@@ -30,8 +30,11 @@ export interface ProgramOptions {
 }
 
 export const repository = fileURLToPath(new URL("../../../", import.meta.url))
-/** The service as `npm start` runs it, and the simulator. */
-export const entries = { server: "packages/server/dist/bundle/main.js", simulator: "packages/pve-simulator/src/main.ts" } as const
+/** The service as `npm start` runs it, and the simulator as `npm run simulator` does. */
+export const entries = {
+  server: "packages/server/dist/bundle/main.js",
+  simulator: "packages/server/dist/bundle/simulator.js",
+} as const
 
 /** As in the scripts of package.json. */
 const compileCache = `${repository}node_modules/.cache/v8`

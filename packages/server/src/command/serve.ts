@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs"
+import { flushCompileCache } from "node:module"
 import { loadConfig, type Config } from "../config/config.ts"
 import type { Arguments } from "./arguments.ts"
 
@@ -43,6 +44,8 @@ export const serve = async (args: Arguments): Promise<number> => {
     { urls: service.urls, certificate: service.fingerprint, rootKey: service.rootKeyFile, hypervisor: service.hypervisor.kind },
     "ready",
   )
+  // else only an orderly end writes the code compiled so far, and a service that is always killed compiles it at every start
+  flushCompileCache()
   const signal = await untilTold()
   service.log.info({ signal }, "stopping")
   const forced = setTimeout(() => process.exit(0), deadline)
