@@ -56,8 +56,8 @@ describe.each(audited.map((operation) => [operation.id, operation] as const))("%
   })
 
   it("changes nothing if its entry cannot be written", async () => {
-    const { file, storage } = await databases.next()
-    const service = await startWholeService({ ...needsOf(operation), storage })
+    const { file, storage, seeded } = await databases.next()
+    const service = await startWholeService({ ...needsOf(operation), storage, seeded })
     const database = new DatabaseSync(file)
     database.exec("create trigger no_entries before insert on audit_entries begin select raise(abort, 'no entries'); end")
     database.close()

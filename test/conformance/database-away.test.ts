@@ -7,12 +7,14 @@ import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createDatabase, testServer } from "../contracts/storage/postgres-server.ts"
 import { type BetweenCalls, betweenCalls } from "./between-calls.ts"
-import { startWholeService, type WholeService } from "./service.ts"
+import { type Seeded, startWholeService, type WholeService } from "./service.ts"
 import { sqliteDatabases } from "./sqlite-storage.ts"
 
 /** A database that can be withheld from a service: `take` returns the effect that gives it back. */
 interface Under {
   readonly storage: BetweenCalls["storage"]
+  /** What the database was seeded with; absent: it is empty. */
+  readonly seeded?: Seeded
   readonly take: () => Promise<() => Promise<void>>
   readonly remove: () => Promise<void>
 }
@@ -38,9 +40,9 @@ const found = (service: WholeService) =>
   })
 
 /** Takes the database away before each call of a change in turn: every acknowledged change is stored and has its audit entry. */
-const isTrue = async ({ storage, take, remove }: Under) => {
+const isTrue = async ({ storage, seeded, take, remove }: Under) => {
   const race = betweenCalls(storage)
-  const service = await startWholeService({ storage: race.storage })
+  const service = await startWholeService({ storage: race.storage, seeded })
   // by then the run of R1 has ended and released its lease
   expect(await createGroup(service, "new-0")).toBe(201)
   race.arm(0, Effect.void)
@@ -79,13 +81,13 @@ describe("a change that is acknowledged has its audit entry", () => {
   afterAll(() => databases.remove())
 
   it("on SQLite, even while another process holds the lock", async () => {
-    const { file, storage } = await databases.next()
+    const { file, storage, seeded } = await databases.next()
     const take = async () => {
       const other = new DatabaseSync(file, { timeout: 5000 })
       other.exec("begin immediate")
       return async () => other.close()
     }
-    await isTrue({ storage, take, remove: async () => {} })
+    await isTrue({ storage, seeded, take, remove: async () => {} })
   }, 120_000)
 
   it.skipIf(testServer === undefined)(

@@ -8,8 +8,8 @@ let databases: Awaited<ReturnType<typeof sqliteDatabases>>
 let service: WholeService
 beforeAll(async () => {
   databases = await sqliteDatabases()
-  const { storage } = await databases.next()
-  service = await startWholeService({ storage })
+  const { storage, seeded } = await databases.next()
+  service = await startWholeService({ storage, seeded })
 })
 afterAll(async () => {
   await service.stop()

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { betweenCalls, type StoragePort } from "./between-calls.ts"
 import { ask } from "./ask.ts"
 import { bodyOf, needsOf, pathOf, refusalOf, type Sample, sampleOf } from "./requests.ts"
-import { startWholeService, type WholeService } from "./service.ts"
+import { seededInMemory, startWholeService, type WholeService } from "./service.ts"
 import { sqliteDatabases } from "./sqlite-storage.ts"
 
 /** The caller. */
@@ -122,9 +122,10 @@ describe.each(["memory", "sqlite"] as const)("on %s", (engine) => {
   it.each(mutating.map((operation) => [operation.id, operation] as const))(
     "%s answers truthfully when an object it names is removed meanwhile",
     async (_id, operation) => {
-      const { file, storage } = await databases.next()
-      const race = betweenCalls(engine === "memory" ? undefined : storage)
-      const service = await startWholeService({ ...needsOf(operation), storage: race.storage })
+      const { file, storage, seeded } =
+        engine === "memory" ? { file: "", storage: undefined, seeded: await seededInMemory() } : await databases.next()
+      const race = betweenCalls(storage)
+      const service = await startWholeService({ ...needsOf(operation), storage: race.storage, seeded })
       const restored = [engine === "memory" ? snapshotOf(service.store) : snapshotOfFile(file), snapshotOf(service.world)]
       race.arm(0, Effect.void)
       await call(service, operation)

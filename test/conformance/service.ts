@@ -65,9 +65,10 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
-import { idOf, startService, type Service, type ServiceOptions } from "../../packages/adapter-http/test/support.ts"
+import { idOf, type Kept, startService, type Service, type ServiceOptions } from "../../packages/adapter-http/test/support.ts"
 import { settings as testSettings } from "../../packages/application/test/support/app.ts"
 import { scriptedRuns, scriptedRunsLayer } from "../../packages/application/test/support/scripted-runs.ts"
+import { copyOfArtifacts, copyOfWorld } from "../support/memory-copies.ts"
 import { fillGalaxy, seedRoles } from "./seed-roles.ts"
 import { fillRepositories, seedSources } from "./seed-sources.ts"
 import { fillRegistry } from "./seed-subscription.ts"
@@ -288,16 +289,7 @@ export interface WholeService extends Service {
 
 const checked = Effect.succeed({ at: new Date(0), findings: [{ level: "ok" as const, what: "disk", detail: "9 GiB free" }] })
 
-/** Every operation of the registry, and `more`, over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
-export const startWholeService = async ({
-  running = false,
-  building = false,
-  testing = false,
-  license,
-  singleSignOn,
-  more = [],
-  storage,
-}: {
+interface WholeOptions {
   readonly running?: boolean
   /** The member and the administrator build a template each. */
   readonly building?: boolean
@@ -308,21 +300,65 @@ export const startWholeService = async ({
   readonly singleSignOn?: Partial<SingleSignOn>
   readonly more?: readonly Operation[]
   readonly storage?: ServiceOptions["storage"]
-} = {}): Promise<WholeService> => {
-  const runs = scriptedRuns("R1")
+  /** What it begins with, besides what is in `storage`; absent: it is seeded. */
+  readonly seeded?: Seeded | undefined
+}
+
+/** What a seeded service leaves when it stops. */
+export interface Seeded {
+  readonly kept: Kept
+  readonly world: MemoryWorld
+  readonly runId: RunId
+}
+
+/** Seeds a service and stops it: seeding one takes far longer than starting another with a copy of what it left. */
+export const seedService = async (options: Pick<WholeOptions, "storage"> = {}): Promise<Seeded> => {
+  const { stop, world, runId, ...kept } = await startSeeded({ ...options, seeded: undefined })
+  await stop()
+  return { kept, world, runId }
+}
+
+let inMemory: Promise<Seeded> | undefined
+/** The same for storage in memory, once for all tests. */
+export const seededInMemory = (): Promise<Seeded> => (inMemory ??= seedService())
+
+/** Every operation of the registry, and `more`, over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
+export const startWholeService = async (options: WholeOptions = {}): Promise<WholeService> =>
+  startSeeded(options.storage === undefined ? { ...options, seeded: await seededInMemory() } : options)
+
+const newWorld = (): MemoryWorld => {
   const world = makeMemoryWorld()
-  const builds = makeMemoryBuilds()
-  const provider = makeMemoryProvider()
-  provider.codes.set(signedInThere.code, { ...signedInThere, claims: {} })
-  builds.script = () => ({ prints: ["==> debian-own: Creating VM\n"], seconds: 3600 })
   const vm = addTemplate(world, 20_000, "R1-win11")
   // in no pool, so that a range can be deleted here although no real run deletes its machines
   const mark = { range: "R1" as RangeId, machine: "R1-win11" }
   world.vms.set(vm.vmid, { ...vm, template: false, power: "running", pool: undefined, description: writeDescription(mark, []) })
+  return world
+}
+
+const startSeeded = async ({
+  running = false,
+  building = false,
+  testing = false,
+  license,
+  singleSignOn,
+  more = [],
+  storage,
+  seeded,
+}: WholeOptions): Promise<WholeService> => {
+  const runs = scriptedRuns("R1")
+  const world = seeded === undefined ? newWorld() : copyOfWorld(seeded.world)
+  const kept = seeded?.kept
+  const builds = makeMemoryBuilds()
+  const provider = makeMemoryProvider()
+  provider.codes.set(signedInThere.code, { ...signedInThere, claims: {} })
+  builds.script = () => ({ prints: ["==> debian-own: Creating VM\n"], seconds: 3600 })
   const service = await startService({
     operations: [...operations, ...more],
     ...(license === undefined ? {} : { license }),
     ...(storage === undefined ? {} : { storage }),
+    ...(kept === undefined
+      ? {}
+      : { kept: { ...kept, store: structuredClone(kept.store), artifacts: copyOfArtifacts(kept.artifacts) } }),
     services: scriptedRunsLayer(runs).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
@@ -348,7 +384,7 @@ export const startWholeService = async ({
   fillRegistry(service.artifacts.registry)
   fillGalaxy(service.artifacts.galaxy)
   runs.ending = () => ({ status: "failure", message: "the disk is full" })
-  const failed = await start(seed)
+  const failed = seeded?.runId ?? (await start(seed))
   if (testing) {
     const closed = { mode: "on", allowedDomains: [], allowedIps: ["203.0.113.9"] } as const
     await start(

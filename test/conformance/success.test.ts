@@ -28,10 +28,6 @@ const ours = openApiDocument(operations, { version: "0.0.0" }) as {
 }
 
 let service: WholeService
-afterEach(async () => {
-  expect(service.defects).toEqual([])
-  await service.stop()
-})
 
 const call = (operation: Operation, who: Who, query: Record<string, string> = {}) => {
   const sample = sampleOf(operation, service.runId)
@@ -109,6 +105,10 @@ describe.each(each)("%s", (_id, operation) => {
   beforeEach(async () => {
     service = await startWholeService({ ...needsOf(operation) })
   })
+  afterEach(async () => {
+    expect(service.defects).toEqual([])
+    await service.stop()
+  })
 
   it.skipIf(operation.access === "admin" && operation.alsoFor === undefined)(
     "answers a member as the contract says",
@@ -127,7 +127,9 @@ describe.each(each)("%s", (_id, operation) => {
       }),
     )
   })
+})
 
+describe.each(each)("%s", (_id, operation) => {
   it("declares every status that it may answer, and only ones that clients understand", () => {
     const statuses = Object.keys(operation.statuses).map(Number)
     expect(statuses[0]).toBe(successOf(operation))

@@ -12,10 +12,10 @@ export const emptyDatabases = async () => {
   await Effect.runPromise(Effect.scoped(Layer.build(storageLayer({ file: empty }))))
   let count = 0
   return {
-    /** The file of an unused one. */
-    next: async (): Promise<string> => {
+    /** The file of an unused one, or of a copy of one that nobody has open. */
+    next: async (of = empty): Promise<string> => {
       const file = join(folder, `${count++}.db`)
-      await copyFile(empty, file)
+      await copyFile(of, file)
       return file
     },
     remove: () => rm(folder, { recursive: true }),

@@ -89,13 +89,19 @@ const seed = Effect.gen(function* () {
 /** A stop that waits for its deadline fails its test by taking too long. */
 const longerThanAnyTest = 600_000
 
-export interface Service {
-  readonly url: string
-  readonly port: number
+/** What outlives a service: another one that begins with it is the same service, restarted. */
+export interface Kept {
+  /** The master key. */
+  readonly secret: Uint8Array
   readonly keys: Readonly<Record<Who, string>>
   readonly tokens: Readonly<Record<Who, string>>
   readonly store: MemoryStore
   readonly artifacts: MemoryArtifacts
+}
+
+export interface Service extends Kept {
+  readonly url: string
+  readonly port: number
   readonly answered: AnsweredRequest[]
   readonly defects: { readonly requestId: string; readonly cause: string }[]
   readonly run: HttpOptions["run"]
@@ -106,15 +112,14 @@ export interface Service {
 type Provided = Activity | Layer.Success<ReturnType<typeof portsOver>>
 
 const portsOver = (
-  store: MemoryStore,
-  artifacts: MemoryArtifacts,
+  { secret, store, artifacts }: Pick<Kept, "secret" | "store" | "artifacts">,
   { license = openLicense, content, storage = memoryStorageLayer }: ServiceOptions,
 ) =>
   sourceContentsLayer.pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         Layer.orDie(storage(store)),
-        cryptoLayer({ bytes: randomBytes(32) }),
+        cryptoLayer({ bytes: secret }),
         content === undefined
           ? memoryArtifactsLayer(artifacts)
           : Layer.merge(memoryArtifactsLayer(artifacts), Layer.orDie(content)),
@@ -136,18 +141,23 @@ export interface ServiceOptions {
   readonly storage?: (store: MemoryStore) => Layer.Layer<Layer.Success<ReturnType<typeof memoryStorageLayer>>, Fault>
   /** Further services that the operations ask for. */
   readonly services?: Layer.Layer<never, never, Provided> | Layer.Layer<AppServices, never, Provided>
+  /** What the service begins with; absent: the users and ranges of `seed`. */
+  readonly kept?: Kept
 }
 
 /** The given operations behind a real port, over the memory adapters. Only what those adapters offer may be asked for. */
 export const startService = async (options: ServiceOptions): Promise<Service> => {
-  const store = makeMemoryStore()
-  const artifacts = makeMemoryArtifacts()
-  const ports = portsOver(store, artifacts, options)
+  const { secret, store, artifacts } = options.kept ?? {
+    secret: randomBytes(32),
+    store: makeMemoryStore(),
+    artifacts: makeMemoryArtifacts(),
+  }
+  const ports = portsOver({ secret, store, artifacts }, options)
   const further: Layer.Layer<never, never, Provided> = options.services ?? Layer.empty
   const runtime = ManagedRuntime.make(
     Layer.provideMerge(further, Layer.provideMerge(Layer.merge(activityLayer, signInsLayer), ports)),
   )
-  const { keys, tokens } = await runtime.runPromise(seed)
+  const { keys, tokens } = options.kept ?? (await runtime.runPromise(seed))
   const answered: AnsweredRequest[] = []
   const defects: { requestId: string; cause: string }[] = []
   // operations of these tests ask for nothing that is not there; one that does ends in a defect, which tests see
@@ -173,6 +183,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
   return {
     url: `http://127.0.0.1:${listener.port}`,
     port: listener.port,
+    secret,
     keys,
     tokens,
     store,
