@@ -154,7 +154,7 @@ proxy = listen("127.0.0.1")
 servers = [(proxy, lend, None, None)]
 servers += [(listen("127.0.0.1", int(port)), lend, name, 80) for name, port in named]
 servers += [(listen("0.0.0.0", port), to_machine) for port in machine_ports]
-taken = [take(port) for port in taken_ports]
+taken = [take(port) for port in taken_ports if port not in own]
 back = socket.socket(socket.AF_UNIX)
 back.bind(inward_path)
 back.listen(32)
