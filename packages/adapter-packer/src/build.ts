@@ -12,6 +12,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 import { writeFile } from "node:fs/promises"
 import { constants } from "node:os"
 import { join } from "node:path"
@@ -26,6 +27,7 @@ import type { Images } from "./images.ts"
 import { lookAtMachine } from "./machine-state.ts"
 import type { NextNumbers } from "./next-numbers.ts"
 import type { Settings } from "./options.ts"
+import type { MayServeAt } from "./port-shares.ts"
 import { environmentOf, machinePorts, named, packerCommand, templateSeen, variablesOf } from "./variables.ts"
 import { takenPorts } from "./taken-ports.ts"
 import { tellWaiting } from "./waiting.ts"
@@ -33,6 +35,7 @@ import { tellWaiting } from "./waiting.ts"
 /** Output limit, beyond which Packer is taken to run forever. */
 const outputBytes = 64 * 1024 * 1024
 const flushMillis = 1000
+const answerPortList = Array.from({ length: answerPorts.last - answerPorts.first + 1 }, (_, i) => answerPorts.first + i)
 const { signals } = constants
 /** Time limit for checking the state of a machine that a build waits for. */
 const lookMillis = 10_000
@@ -96,12 +99,24 @@ type Stopped = { readonly type: "too-large" } | { readonly type: "too-long" }
 export interface Shared {
   readonly images: Images | undefined
   readonly numbers: NextNumbers
+  readonly portShare: Effect.Effect<MayServeAt, never, Scope.Scope>
+}
+
+/** Whether a template names its ports, of which none may be kept from it. */
+const namesPorts = ({ files, builderFile }: Pick<TemplateBuild, "files" | "builderFile">, doing: string) => {
+  const entry = files.find(({ path }) => path === builderFile)
+  return entry?.kind === "file"
+    ? entry.read.pipe(
+        Effect.map((bytes) => new TextDecoder().decode(bytes).includes("http_port")),
+        Effect.mapError(({ message }) => failed(doing, message)),
+      )
+    : Effect.succeed(false)
 }
 
 /** Runs Packer for one build, from creating its folders until its last process has ended. */
 export const buildWith = (
   settings: Settings,
-  { images, numbers }: Shared,
+  { images, numbers, portShare }: Shared,
   build: TemplateBuild,
 ): Effect.Effect<void, BuildFault> => {
   const doing = `build template ${build.template}`
@@ -138,6 +153,9 @@ export const buildWith = (
           catch: (cause) => new Error(String(cause)),
         }),
       )
+      const mayServeAt = (yield* namesPorts(template, doing)) ? undefined : yield* portShare
+      const inUse = yield* Effect.promise(() => takenPorts(answerPorts))
+      const ofOthers = mayServeAt === undefined ? [] : answerPortList.filter((port) => !mayServeAt(port))
       const said: string[] = []
       const call = openAccountCalls(settings.hypervisor, account)
       const waiting = tellWaiting({
@@ -175,7 +193,7 @@ export const buildWith = (
             networks: settings.networks.map(({ text }) => text),
             ports: machinePorts,
             named,
-            taken: yield* Effect.promise(() => takenPorts(answerPorts)),
+            taken: [...new Set([...inUse, ...ofOthers])],
           },
         }),
       )

@@ -9,6 +9,7 @@ import { clearBuild } from "./files.ts"
 import { type Images, openImages } from "./images.ts"
 import { openNumbers } from "./next-numbers.ts"
 import { type PackerOptions, settingsOf } from "./options.ts"
+import { openPortShares } from "./port-shares.ts"
 
 const open = async ({ folder, images }: PackerOptions): Promise<Images | undefined> => {
   await endProcessesBelow(folder)
@@ -24,13 +25,14 @@ export const packerLayer = (options: PackerOptions): Layer.Layer<TemplateBuilder
     Effect.gen(function* () {
       const settings = settingsOf(options)
       const numbers = openNumbers()
+      const portShare = openPortShares()
       const images = yield* Effect.tryPromise({
         try: () => open(options),
         catch: (cause) => new BuildFault({ doing: "open the folder of builds", reason: "failed", detail: String(cause) }),
       })
       return {
         available: Effect.map(lookAround(settings), availabilityOf),
-        build: (build) => buildWith(settings, { images, numbers }, build),
+        build: (build) => buildWith(settings, { images, numbers, portShare }, build),
         clear: (id) => clearBuild(settings.folder, id),
       }
     }),
