@@ -27,11 +27,20 @@ const pollMillis = 500
 /** Images are named by their content. */
 export const imageName = (sha256: string): string => `${prefix}${sha256}.iso`
 
+export interface ImageStorageOptions {
+  readonly node: string
+  readonly storage: string
+  /** Time limit for an answer of the hypervisor. */
+  readonly answerMillis?: number
+  /** Time limit for a task that stores an image. */
+  readonly taskMillis?: number
+}
+
 /** The service's own images on one storage, accessed with the account of a build. */
 export const openImageStorage = (
   hypervisor: { readonly url: string; readonly agent: Agent },
   account: Pick<BuildAccount, "tokenId" | "tokenSecret">,
-  { node, storage, answerMillis = 60_000 }: { readonly node: string; readonly storage: string; readonly answerMillis?: number },
+  { node, storage, answerMillis = 60_000, taskMillis = 3_600_000 }: ImageStorageOptions,
 ) => {
   const call = openAccountCalls(hypervisor, account)
   const ask = (method: string, path: string, signal: AbortSignal, body?: CallBody): Promise<unknown> =>
@@ -40,8 +49,9 @@ export const openImageStorage = (
   /** Waits for a task; fails when the task fails. */
   const untilDone = async (task: unknown, signal: AbortSignal): Promise<void> => {
     if (typeof task !== "string" || !task.startsWith("UPID:")) throw new Error("the hypervisor did not return a task")
-    for (;;) {
-      // nobody can abort this wait, so a hypervisor that falls silent ends it
+    // nobody can abort this wait, so a hypervisor that falls silent, or a task without an end, ends it
+    const end = performance.now() + taskMillis
+    while (performance.now() < end) {
       const soon = AbortSignal.any([signal, AbortSignal.timeout(answerMillis)])
       const status = await ask("GET", `/tasks/${encodeURIComponent(task)}/status`, soon)
       if (isRow(status) && status["status"] === "stopped") {
@@ -50,6 +60,7 @@ export const openImageStorage = (
       }
       await after(pollMillis, undefined, { signal })
     }
+    throw new Error(`the node did not store it within ${Math.ceil(taskMillis / 60_000)} minutes (task ${task.slice(0, 100)})`)
   }
 
   const content = `/storage/${encodeURIComponent(storage)}/content`

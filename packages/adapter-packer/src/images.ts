@@ -123,6 +123,7 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
         "GET /templates/check shows which images have changed. Update iso_checksum if you want the new image.",
       )
     const task = yield* within((signal) => storage.send(image, signal))
+    say(`the node stores ${url}`)
     // even when the build is aborted: stopping the task might leave half a file
     yield* Effect.uninterruptible(within((signal) => storage.untilDone(task, signal)))
     const volume = storage.volumeOf(image.sha256)

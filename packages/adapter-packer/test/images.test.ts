@@ -241,3 +241,23 @@ it("a hypervisor that stops answering while it stores an image does not keep the
   const storage = openImageStorage(hypervisor, account, { node: "pve", storage: "local", answerMillis: 200 })
   await expect(storage.untilDone("UPID:pve:1", new AbortController().signal)).rejects.toThrow(/aborted|timeout/u)
 })
+
+it("a task that stores an image and never ends does not keep the build for ever", async () => {
+  const running = createServer((_, response) => response.end(JSON.stringify({ data: { status: "running" } }))).listen(
+    0,
+    "127.0.0.1",
+  )
+  await once(running, "listening")
+  const plain = new PlainAgent()
+  onTestFinished(() => {
+    plain.destroy()
+    running.close()
+  })
+  const { port } = running.address() as AddressInfo
+  const hypervisor = { url: `http://127.0.0.1:${port}`, agent: plain }
+  const account = { tokenId: "a@pve!b", tokenSecret: Redacted.make("secret") }
+  const storage = openImageStorage(hypervisor, account, { node: "pve", storage: "local", taskMillis: 600 })
+  await expect(storage.untilDone("UPID:pve:1", new AbortController().signal)).rejects.toThrow(
+    "the node did not store it within 1 minutes (task UPID:pve:1)",
+  )
+})
