@@ -56,25 +56,30 @@ const inAscii = (code: string): string =>
   code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 const began = new Date()
-const build = await rolldown({
-  input: { main: join(packages, "server/src/main.ts"), simulator: join(packages, "pve-simulator/src/main.ts") },
-  platform: "node",
-  // native modules that ssh2 can do without
-  external: [/\.node$/u, "cpu-features"],
-  plugins: [ownPlaces, builtins],
-  // a dependency of Koa evaluates a function that it generated itself
-  checks: { eval: false },
-})
-const { output } = await build.generate({
-  format: "esm",
-  entryFileNames: "[name].js",
-  chunkFileNames: "[name]-[hash].js",
-  // ssh2 uses it to locate a program that it ships
-  intro: "const __dirname = import.meta.dirname",
-  // keeps names: errors and stack traces show them
-  minify: { compress: { keepNames: { function: true, class: true } }, mangle: false, codegen: { removeWhitespace: true } },
-})
-await build.close()
+/** Each program has files of its own: bundled together, the service would load what both need from the simulator's, which starts one. */
+const bundle = async (entry: string, fileName: string) => {
+  const build = await rolldown({
+    input: join(packages, entry),
+    platform: "node",
+    // native modules that ssh2 can do without
+    external: [/\.node$/u, "cpu-features"],
+    plugins: [ownPlaces, builtins],
+    // a dependency of Koa evaluates a function that it generated itself; how long a build takes is nobody's concern
+    checks: { eval: false, pluginTimings: false },
+  })
+  const { output } = await build.generate({
+    format: "esm",
+    entryFileNames: fileName,
+    chunkFileNames: "[name]-[hash].js",
+    // ssh2 uses it to locate a program that it ships
+    intro: "const __dirname = import.meta.dirname",
+    // keeps names: errors and stack traces show them
+    minify: { compress: { keepNames: { function: true, class: true } }, mangle: false, codegen: { removeWhitespace: true } },
+  })
+  await build.close()
+  return output
+}
+const output = [...(await bundle("pve-simulator/src/main.ts", "simulator.js")), ...(await bundle("server/src/main.ts", main))]
 
 await mkdir(target, { recursive: true })
 for (const file of output.toSorted((a, b) => Number(a.fileName === main) - Number(b.fileName === main))) {
