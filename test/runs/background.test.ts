@@ -574,6 +574,38 @@ describe("auto-shutdown", () => {
     await process.dispose()
   })
 
+  it("leaves a range on that is used although a later use is stored: the clock was set back before", async () => {
+    const lab = await idleRange("4h")
+    const ahead = boot({ ...lab, clock: { ...lab.clock, ...skewed(lab.clock, () => 30 * 24 * 3600) } })
+    await ahead.runPromise(
+      Effect.gen(function* () {
+        const at = new Date(yield* Clock.currentTimeMillis)
+        const ranges = yield* Ranges
+        yield* ranges.touch(new Map([["LAB" as RangeId, at]]))
+        yield* ranges.stayOn("LAB" as RangeId, at)
+      }),
+    )
+    await ahead.dispose()
+    const process = boot(lab)
+    const power = () => [...new Set([...lab.world.vms.values()].filter(({ template }) => !template).map((vm) => vm.power))]
+    const seen = await process.runPromise(
+      Effect.gen(function* () {
+        const look = yield* makeAutoShutdown
+        const activity = yield* Activity
+        const after = (millis: number) => Effect.sleep(millis).pipe(Effect.andThen(look), Effect.andThen(Effect.sleep(hour / 12)))
+        yield* after(0)
+        yield* Effect.sleep(3.8 * hour)
+        activity.range("LAB" as RangeId, { at: new Date(yield* Clock.currentTimeMillis), by: admin, request: "GET /range" })
+        yield* after(2 * hour)
+        const used = power()
+        yield* after(2.1 * hour)
+        return [used, power()]
+      }).pipe(Effect.provide([activityLayer, licenseLayer(openLicense)])),
+    )
+    expect(seen).toEqual([["running"], ["stopped"]])
+    await process.dispose()
+  })
+
   it("leaves a range alone that is used while its machines are asked who is logged in", async () => {
     const lab = await idleRange("1h")
     const process = boot(lab)

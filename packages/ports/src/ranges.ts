@@ -100,7 +100,10 @@ export class Ranges extends Context.Service<
       range: NewRange,
     ) => Effect.Effect<Range, RangeExists | Exhausted | QuotaExceeded | UserNotFound | StorageFault>
     readonly change: (id: RangeId, change: RangeChange) => Effect.Effect<Range, RangeNotFound | StorageFault>
-    /** Stores the time until which the range should stay on; an earlier time than the stored one is ignored. */
+    /**
+     * Stores the time until which the range should stay on. An earlier time than the stored one is ignored, unless the clock was set back
+     * in between (`setBackBy`).
+     */
     readonly stayOn: (id: RangeId, until: Date) => Effect.Effect<Range, RangeNotFound | StorageFault>
     /** The picture with this name of the range with this record; undefined if there is none, or its name has changed. */
     readonly thumbnail: (id: RecordId, name: string) => Effect.Effect<Picture | undefined, StorageFault>
@@ -137,7 +140,10 @@ export class Ranges extends Context.Service<
      * `entering` and returns true. Does nothing for a range that does not exist.
      */
     readonly keepInspection: (id: RangeId, inspection: KeptInspection) => Effect.Effect<boolean, StorageFault>
-    /** Records the last activity of ranges. Times never move backward; unknown ids are ignored. */
+    /**
+     * Records the last activity of ranges. Times never move backward, unless the clock was set back (`setBackBy`); unknown ids are
+     * ignored.
+     */
     readonly touch: (stamps: ReadonlyMap<RangeId, Date>) => Effect.Effect<void, StorageFault>
   }
 >()("rangewright/Ranges") {}

@@ -56,7 +56,10 @@ export class Users extends Context.Service<
       secrets: Partial<UserSecrets>,
       condition?: { readonly whileApiKeyHash: string },
     ) => Effect.Effect<void, UserNotFound | StorageFault>
-    /** Records the last activity of many users at once. Times never move backward; unknown ids are ignored. */
+    /**
+     * Records the last activity of many users at once. Times never move backward, unless the clock was set back (`setBackBy`); unknown ids
+     * are ignored.
+     */
     readonly touch: (stamps: ReadonlyMap<UserId, Date>) => Effect.Effect<void, StorageFault>
   }
 >()("rangewright/Users") {}

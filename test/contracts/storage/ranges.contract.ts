@@ -231,6 +231,24 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "keeps no time until which a range should stay on, and no activity, that was written before the clock was set back",
+      Effect.gen(function* () {
+        const { range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        const users = yield* Users
+        const day = 24 * 3600
+        yield* ranges.stayOn(range.id, later(90 * day))
+        yield* ranges.touch(new Map([[range.id, later(90 * day)]]))
+        yield* users.touch(new Map([[userId("alice"), later(90 * day)]]))
+        yield* ranges.stayOn(range.id, later(80 * day))
+        yield* ranges.touch(new Map([[range.id, later(80 * day)]]))
+        yield* users.touch(new Map([[userId("alice"), later(80 * day)]]))
+        expect(yield* ranges.find(range.id)).toMatchObject({ stayOnUntil: later(80 * day), lastActiveAt: later(80 * day) })
+        expect((yield* users.find(userId("alice")))?.lastActiveAt).toEqual(later(80 * day))
+      }),
+    )
+
+    it(
       "returns a configuration exactly as it was uploaded",
       Effect.gen(function* () {
         const { range } = yield* aliceWithLab

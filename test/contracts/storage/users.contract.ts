@@ -93,6 +93,20 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "reserves the number of a user who was removed before the clock was set back for a day from then on",
+      Effect.gen(function* () {
+        const users = yield* Users
+        yield* users.create(newUser("alice"))
+        yield* TestClock.adjust("900 days")
+        yield* users.remove(userId("alice"))
+        yield* TestClock.setTime(startedAt.getTime())
+        expect((yield* users.create(newUser("bob"))).number).toBe(3)
+        yield* TestClock.adjust("1 day")
+        expect((yield* users.create(newUser("carol"))).number).toBe(2)
+      }),
+    )
+
+    it(
       "has 149 numbers to give, then none",
       Effect.gen(function* () {
         const users = yield* Users

@@ -3,6 +3,7 @@ import {
   type AccessType,
   allocateRangeNumber,
   type Grant,
+  isNewer,
   newlyMadeRange,
   noAmounts,
   RangeExists,
@@ -10,6 +11,7 @@ import {
   rangeIdKey,
   refusedRange,
   RangeNotFound,
+  setBackBy,
   takenRangeId,
   type UserId,
   UserNotFound,
@@ -93,7 +95,9 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
     stayOn: (id, until) =>
       atomically(function* (now) {
         const range = yield* known(id)
-        return until <= (range.stayOnUntil ?? new Date(0)) ? range : writeRange(store, { ...range, stayOnUntil: until }, now)
+        return isNewer(until, range.stayOnUntil, setBackBy.stayOn)
+          ? writeRange(store, { ...range, stayOnUntil: until }, now)
+          : range
       }),
     thumbnail: (recordId, name) =>
       Effect.sync(() => {
@@ -165,7 +169,7 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
       change(() => {
         for (const [id, at] of stamps) {
           const range = store.ranges.get(id)
-          if (range === undefined || at <= (range.lastActiveAt ?? new Date(0))) continue
+          if (range === undefined || !isNewer(at, range.lastActiveAt, setBackBy.lastActive)) continue
           store.ranges.set(id, { ...range, lastActiveAt: at })
           store.revision++
         }

@@ -1,11 +1,13 @@
 import {
   accountIdOf,
   allocateUserNumber,
+  isNewer,
   LastAdministrator,
   newlyMadeUser,
   numbersHeldByVpn,
   restedNumbers,
   rootUserId,
+  setBackBy,
   type User,
   UserExists,
   type UserId,
@@ -49,6 +51,8 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
           return yield* Result.fail(new UserExists({ field: "name", value: wanted.name }))
         if (all().some((user) => sameEmail(user.email, wanted.email)))
           return yield* Result.fail(new UserExists({ field: "email", value: wanted.email }))
+        for (const [number, since] of store.restingNumbers)
+          if (since > now.getTime()) store.restingNumbers.set(number, now.getTime())
         const rested = restedNumbers({
           resting: store.restingNumbers,
           now: now.getTime(),
@@ -122,7 +126,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
       change(() => {
         for (const [id, at] of stamps) {
           const found = store.users.get(id)
-          if (found !== undefined && at > (found.user.lastActiveAt ?? new Date(0)))
+          if (found !== undefined && isNewer(at, found.user.lastActiveAt, setBackBy.lastActive))
             store.users.set(id, { ...found, user: { ...found.user, lastActiveAt: at } })
         }
       }),

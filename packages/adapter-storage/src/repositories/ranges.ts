@@ -1,4 +1,4 @@
-import { type Picture, type RangeId, RangeNotFound } from "@rangewright/domain"
+import { type Picture, type RangeId, RangeNotFound, setBackBy } from "@rangewright/domain"
 import { type KeptInspection, Ranges } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -66,7 +66,13 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
                 .updateTable("ranges")
                 .set({ stay_on_until, updated_at })
                 .where("id", "=", id)
-                .where((where) => where.or([where("stay_on_until", "is", null), where("stay_on_until", "<", stay_on_until)]))
+                .where((where) =>
+                  where.or([
+                    where("stay_on_until", "is", null),
+                    where("stay_on_until", "<", stay_on_until),
+                    where("stay_on_until", ">", stay_on_until + setBackBy.stayOn),
+                  ]),
+                )
                 .execute(),
             )
             const kept = yield* tx((db) =>
@@ -158,7 +164,13 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
                   .updateTable("ranges")
                   .set({ last_active_at: at.getTime() })
                   .where("id", "=", id)
-                  .where((where) => where.or([where("last_active_at", "is", null), where("last_active_at", "<", at.getTime())]))
+                  .where((where) =>
+                    where.or([
+                      where("last_active_at", "is", null),
+                      where("last_active_at", "<", at.getTime()),
+                      where("last_active_at", ">", at.getTime() + setBackBy.lastActive),
+                    ]),
+                  )
                   .execute(),
               ),
             { discard: true },

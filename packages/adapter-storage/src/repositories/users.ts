@@ -7,6 +7,7 @@ import {
   numbersHeldByVpn,
   restedNumbers,
   rootUserId,
+  setBackBy,
   UserExists,
   type UserId,
   UserNotFound,
@@ -66,6 +67,8 @@ const toTold = toldRouters.reader()
 /** The lowest free number; numbers of deleted users are free again after a waiting period. */
 const takeNumber = (tx: Transaction, { id, number }: NewUser, now: number) =>
   Effect.gen(function* () {
+    // written before the clock was set back: nothing says how long ago, so they rest from now on
+    yield* tx((db) => db.updateTable("resting_user_numbers").set({ since: now }).where("since", ">", now).execute())
     const resting = yield* tx((db) => db.selectFrom("resting_user_numbers").selectAll().execute())
     const told = yield* tx((db) => db.selectFrom("told_routers").select(["range_id", "users"]).execute())
     const server = yield* tx((db) => db.selectFrom("vpn_server").selectAll().executeTakeFirst())
@@ -187,7 +190,13 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
                   .updateTable("users")
                   .set({ last_active_at: at.getTime() })
                   .where("id", "=", id)
-                  .where((where) => where.or([where("last_active_at", "is", null), where("last_active_at", "<", at.getTime())]))
+                  .where((where) =>
+                    where.or([
+                      where("last_active_at", "is", null),
+                      where("last_active_at", "<", at.getTime()),
+                      where("last_active_at", ">", at.getTime() + setBackBy.lastActive),
+                    ]),
+                  )
                   .execute(),
               ),
             { discard: true },

@@ -1,4 +1,4 @@
-import { InvalidInput, parseDuration } from "@rangewright/domain"
+import { InvalidInput, parseDuration, stayOnAtMostHours } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,6 @@ import { shownTimer } from "../range/shown-timer.ts"
 import { AutoShutdown } from "../wire/auto-shutdown.ts"
 
 const hour = 3_600_000
-const mostHours = 7 * 24
 
 export const extendAutoShutdown = operation({
   id: "extendAutoShutdown",
@@ -25,15 +24,15 @@ export const extendAutoShutdown = operation({
   output: { type: "json", schema: AutoShutdown },
   statuses: {
     200: "the timer as it is now; an earlier request stays in force if it ends later",
-    400: `duration is not one of at most ${mostHours} hours; the body is malformed`,
+    400: `duration is not one of at most ${stayOnAtMostHours} hours; the body is malformed`,
   },
   handle: ({ range, body }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
       const millis = parseDuration(body.duration.trim())
-      if (millis === undefined || millis === 0 || millis > mostHours * hour)
+      if (millis === undefined || millis === 0 || millis > stayOnAtMostHours * hour)
         return yield* new InvalidInput({
-          what: `Cannot keep range ${range.id} on: ${JSON.stringify(body.duration.slice(0, 100))} is not a duration of at most ${mostHours} hours`,
+          what: `Cannot keep range ${range.id} on: ${JSON.stringify(body.duration.slice(0, 100))} is not a duration of at most ${stayOnAtMostHours} hours`,
           hint: "Write hours and minutes such as 2h or 1h30m. To keep it on for good, set autoShutdownTimeout to 0: PUT /range/auto-shutdown.",
         })
       const until = new Date((yield* Clock.currentTimeMillis) + Math.ceil(millis))

@@ -27,15 +27,15 @@ export const idleTimer = Effect.fnUntraced(function* (
   const { inactivityShutdown } = yield* Settings
   const [last] = yield* journal.list({ subject: rangeSubject(range.id), limit: 1 })
   const use = activity.lastOfRange(range.id)
-  const used = lastUse(range, use?.at, last?.endedAt)
+  const now = yield* Clock.currentTimeMillis
+  const used = lastUse(range, use?.at, last?.endedAt, now)
   const from = activity.idleCountsFrom()
-  const isKnown = from === undefined || (used >= from && used.getTime() <= (yield* Clock.currentTimeMillis))
-  const idleSince = isKnown ? used : from
+  const idleSince = from === undefined || used >= from ? used : from
   return {
     running: machines.filter(({ power }) => power === "running"),
     run: last?.status === "running" ? last : undefined,
     idleSince,
     lastUse: use?.at.getTime() === idleSince.getTime() ? use : undefined,
-    endsAt: idleEnd(range, inactivityShutdown, idleSince),
+    endsAt: idleEnd(range, inactivityShutdown, idleSince, now),
   }
 })

@@ -1,4 +1,4 @@
-import { installation, type Range } from "@rangewright/domain"
+import { installation, type Range, staysOnUntil } from "@rangewright/domain"
 import { Machines, RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -23,12 +23,12 @@ export const shownTimer = Effect.fnUntraced(function* (range: Range) {
     })
   const now = yield* Clock.currentTimeMillis
   const other = yield* journal.active(installation)
-  const { stayOnUntil } = range
+  const stayOnUntil = staysOnUntil(range, now)
   const session = activity.keptOnBecause(range.id)
   const keptAliveBy: readonly KeptAlive[] = [
     ...(run === undefined ? [] : [{ kind: "run" as const, text: `run ${run.id} is changing the range` }]),
     ...(other === undefined ? [] : [{ kind: "run" as const, text: `run ${other.id} is changing the whole installation` }]),
-    ...(stayOnUntil === undefined || stayOnUntil.getTime() <= now
+    ...(stayOnUntil === undefined
       ? []
       : [{ kind: "request" as const, text: `somebody requested it until ${stayOnUntil.toISOString()}` }]),
     // use since then has moved the end
