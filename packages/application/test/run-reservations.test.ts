@@ -41,4 +41,11 @@ describe("reserved capacity", () => {
     expect(reservations.reservedByOthers(other, cluster(hour))).toMatchObject([{ cpus: 3 }])
     expect(reservations.reservedByOthers(other, cluster(hour + 1))).toEqual([])
   })
+
+  it("lapses when the clock is set back by more than an hour: nobody knows how old it is", () => {
+    const reservations = makeReservations()
+    reservations.reserve(one, planOf(clone(1), configure(1)), 100 * hour)
+    expect(reservations.reservedByOthers(other, cluster(99 * hour))).toMatchObject([{ cpus: 1 }])
+    expect(reservations.reservedByOthers(other, cluster(98 * hour))).toEqual([])
+  })
 })

@@ -6,6 +6,7 @@ import {
   type Session,
   Unauthenticated,
   type User,
+  whyOver,
 } from "@rangewright/domain"
 import {
   CredentialHasher,
@@ -47,8 +48,8 @@ const refused = "The API key is not valid"
 
 const whole = (user: User): Identity => ({ user, session: undefined, key: undefined })
 
-const expired = (key: ScopedKey): Unauthenticated =>
-  new Unauthenticated({ reason: `The API key ${key.id} has expired`, hint: "Create another one: POST /user/keys." })
+const over = ({ id }: ScopedKey, because: string): Unauthenticated =>
+  new Unauthenticated({ reason: `The API key ${id} ${because}`, hint: "Create another one: POST /user/keys." })
 
 /** The scoped key with this ID, if `apiKey` matches it. Fails when it has expired. */
 function* scopedKey(
@@ -59,7 +60,8 @@ function* scopedKey(
   const hasher = yield* CredentialHasher
   const key = yield* keys.find(id)
   if (key === undefined || !hasher.verify(apiKey, key.hash)) return undefined
-  return key.expiresAt.getTime() > (yield* Clock.currentTimeMillis) ? key : yield* expired(key)
+  const because = whyOver(key, yield* Clock.currentTimeMillis)
+  return because === undefined ? key : yield* over(key, because)
 }
 
 function* byApiKey(

@@ -1,4 +1,4 @@
-import type { ScopedKey } from "@rangewright/domain"
+import { type ScopedKey, whyOver } from "@rangewright/domain"
 import { ScopedKeys } from "@rangewright/ports"
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
@@ -40,8 +40,7 @@ const untilRefused = Effect.fnUntraced(function* (runId: string, reader: RunRead
     const user = yield* readerNow(reader, credentials)
     if (user === undefined) return true
     const kept = key === undefined ? undefined : yield* keys.find(key.id)
-    if (key !== undefined && (kept?.hash !== key.hash || kept.expiresAt.getTime() <= (yield* Clock.currentTimeMillis)))
-      return true
+    if (key !== undefined && (kept?.hash !== key.hash || whyOver(kept, yield* Clock.currentTimeMillis) !== undefined)) return true
     // a run that removed its range is not found any more, and its stream has an end of its own
     return yield* Effect.as(findRun(runId, user), false).pipe(Effect.catchTag("Forbidden", () => Effect.succeed(true)))
   })

@@ -41,7 +41,8 @@ export const makeReservations = (): CapacityReservations => {
       const running = new Set(machines.flatMap(({ vmid, power }) => (power === "running" ? [vmid] : [])))
       for (const [range, reservation] of byRange) {
         const rooms = reservation.rooms.filter(({ vmid }) => !running.has(vmid))
-        if (at.getTime() - reservation.at > keptForMillis) byRange.delete(range)
+        // one of the future was made before the clock was set back
+        if (Math.abs(at.getTime() - reservation.at) > keptForMillis) byRange.delete(range)
         else byRange.set(range, { ...reservation, rooms })
       }
       return [...byRange].flatMap(([range, { rooms }]) => (range === than ? [] : rooms))

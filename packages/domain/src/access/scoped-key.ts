@@ -25,6 +25,16 @@ export const scopedKeysAtMost = 50
 /** Maximum validity of a key, in days. */
 export const scopedKeyDays = 366
 
+/**
+ * Why a key may not be used now, as the end of a sentence; undefined if it may. One that is valid for longer than any key was created when
+ * the clock was far ahead.
+ */
+export const whyOver = ({ expiresAt }: Pick<ScopedKey, "expiresAt">, now: number): string | undefined => {
+  const daysLeft = (expiresAt.getTime() - now) / 86_400_000
+  if (daysLeft <= 0) return "has expired"
+  return daysLeft <= scopedKeyDays + 1 ? undefined : "was created while the clock was wrong, so its end is unknown"
+}
+
 const pattern = /^([A-Za-z0-9]{12})-[A-Za-z0-9]{40}$/u
 
 /** The id in the part of a key after the dot; undefined if it does not have the form of a scoped key. */
