@@ -117,6 +117,34 @@ describe.skipIf(noBrowser !== undefined)(
       expect(asked).toBe(3)
     })
 
+    test("leads back to where a long list was left, and begins a page opened from it at the top", async () => {
+      const { service, browser } = lab
+      const page = await (await browser({ viewport: { width: 1280, height: 700 } })).newPage()
+      await signIn(page, service.url, "UMA")
+      await page.route("**/api/v2/range/all", (route) => route.fulfill({ json: manyRanges(60, 2) }))
+      await page.route("**/api/v2/blueprints", (route) =>
+        route.fulfill({
+          json: Array.from({ length: 60 }, (_, n) => ({ blueprintID: `b${n}`, name: `Plan ${n}`, ownerUserID: "UMA", tags: [] })),
+        }),
+      )
+      const scrolled = () => page.evaluate<number>("scrollY")
+      const left = (what: string) => expect.poll(() => page.evaluate<number>(what), { timeout: 10_000 })
+      for (const [list, link, title] of [
+        ["ranges", "R50", "R50"],
+        ["blueprints", "Plan 50", "b50"],
+      ] as const) {
+        await settled(page, `${service.url}/ui/${list}`)
+        await page.getByRole("link", { name: link, exact: true }).scrollIntoViewIfNeeded()
+        await left("history.state?.scrolled ?? 0").toBeGreaterThan(1_000)
+        const before = await scrolled()
+        await page.getByRole("link", { name: link, exact: true }).click()
+        await page.getByRole("heading", { level: 1, name: title }).waitFor()
+        await left("scrollY").toBe(0)
+        await page.goBack()
+        await left("Math.round(scrollY)").toBe(Math.round(before))
+      }
+    })
+
     test("updates twelve tabs over one connection, and continues when the tab that holds it is closed", async () => {
       const { service, user, browser } = lab
       const context = await browser()

@@ -1244,6 +1244,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.keyboard.press("g")
       await page.keyboard.press("u")
       await page.waitForURL("**/ui/runs")
+      await page.locator("h1:focus", { hasText: "Runs" }).waitFor()
       // k alone moves in a table
       await page.locator("main tbody tr").first().waitFor()
       await page.keyboard.press("k")

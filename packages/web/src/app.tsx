@@ -10,7 +10,8 @@ import { followNotices, readNotices } from "./notices.tsx"
 import { Loading, Refused } from "./parts/parts.tsx"
 import { Refusal } from "./api/client.ts"
 import { matchPath } from "./links.ts"
-import { place } from "./router.ts"
+import { pageOf, place } from "./router.ts"
+import { scrollBack } from "./parts/scroll-back.ts"
 import { Shell } from "./shell.tsx"
 import { SignIn } from "./pages/sign-in.tsx"
 import { t } from "./texts.ts"
@@ -132,14 +133,16 @@ const Current = () => {
   const { path } = place.value
   const first = useRef(true)
   useEffect(() => void load(path), [path])
-  const at = shown.value?.path
+  const at = shown.value?.path === path ? pageOf(place.value) : undefined
   useEffect(() => {
     if (at === undefined) return
     const title = document.querySelector("main h1")
-    // keyboard and screen reader users start at the title of a new page
-    if (!first.current && title instanceof HTMLElement) title.focus({ preventScroll: true })
-    if (!first.current) scrollTo(0, 0)
+    // keyboard and screen reader users start at the title of a new page, unless they were faster
+    if (!first.current && title instanceof HTMLElement && document.querySelector("main :focus") === null)
+      title.focus({ preventScroll: true })
+    if (!first.current) return scrollBack(place.peek().scrolled ?? 0)
     first.current = false
+    return
   }, [at])
   const refusal = unknown.value ?? broken.value
   if (refusal !== undefined) return <Refused refusal={refusal} retry={() => location.reload()} />

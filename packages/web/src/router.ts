@@ -14,6 +14,8 @@ export interface Place {
   readonly mark: string
   /** What a change did that led here or ended here. Not in the address: a link must not be able to claim anything. */
   readonly told?: Told | undefined
+  /** How far the page was scrolled when it was left, if the browser's history leads back to it. */
+  readonly scrolled?: number
 }
 
 const here = (told?: Told): Place => ({
@@ -24,6 +26,11 @@ const here = (told?: Told): Place => ({
 })
 
 export const place = signal<Place>(here())
+
+/** What the browser keeps of a page in its history. */
+interface Kept {
+  readonly scrolled: number
+}
 
 const toldOf = (text = "", isBad = false): Told | undefined => (text === "" ? undefined : { text, isBad })
 
@@ -47,7 +54,7 @@ export const setQuery = (changes: Readonly<Record<string, string | undefined>>):
     else query.set(name, value)
   }
   const text = query.toString()
-  history.replaceState(null, "", `${location.pathname}${text === "" ? "" : `?${text}`}${location.hash}`)
+  history.replaceState(history.state, "", `${location.pathname}${text === "" ? "" : `?${text}`}${location.hash}`)
   place.value = here(place.peek().told)
 }
 
@@ -67,7 +74,11 @@ export const pageOf = ({ path, query }: Place): string => `${path}?id=${query.ge
 
 /** Follows links to our own pages without loading a new document. */
 export const followLinks = (): void => {
-  addEventListener("popstate", () => (place.value = here()))
+  addEventListener(
+    "popstate",
+    ({ state }) => (place.value = { ...here(), scrolled: Number((state as Kept | null)?.scrolled ?? 0) }),
+  )
+  addEventListener("scrollend", () => history.replaceState({ scrolled: scrollY } satisfies Kept, ""))
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const link = (event.target as Element | null)?.closest("a")
