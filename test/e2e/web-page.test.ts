@@ -705,8 +705,10 @@ describe.skipIf(noBrowser !== undefined)(
       await page.locator("dl.numbers").getByText(/ of /u).waitFor()
       expect(await runsToday.textContent()).toBe("–")
       expect(await page.getByText("Nothing is running.").count()).toBe(0)
+      await page.getByRole("region", { name: "Needs attention" }).getByText("Loading…").waitFor()
       for (const go of held) await go()
       await page.getByText("Nothing is running.").waitFor()
+      await page.getByText("Loading…").waitFor({ state: "detached" })
       expect(Number(await runsToday.textContent())).toBeGreaterThan(1)
     })
 

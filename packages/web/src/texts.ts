@@ -137,7 +137,8 @@ export const t = {
     DEPLOYING: "Working",
     SUCCESS: "Ready",
     ERROR: "Failed",
-    ABORTED: "Stopped",
+    // not "Stopped": its machines may be on
+    ABORTED: "Change stopped",
     DESTROYING: "Being removed",
     DESTROYED: "Removed",
   },

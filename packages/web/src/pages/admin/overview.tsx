@@ -2,7 +2,7 @@ import type { DoctorAnswer, NodesAnswer, QuotaOfUser, RunHead, SourceAnswer, Use
 import { useRead } from "../../api/resource.ts"
 import type { LiveEvent } from "../../live/live.ts"
 import { Unread } from "../../parts/list.tsx"
-import { Empty, State, Text, Time } from "../../parts/parts.tsx"
+import { Empty, Loading, State, Text, Time } from "../../parts/parts.tsx"
 import { useRanges } from "../../range/ranges.ts"
 import { kindOf, poweredOn, runTone } from "../../range/sentence.ts"
 import { linkTo } from "../../links.ts"
@@ -68,7 +68,9 @@ export const OverviewPage = () => {
     [texts.numbers.users, users.data.value?.length],
     [texts.numbers.runs, runsToday === most ? texts.atLeast(most) : runsToday],
   ]
-  const isRead = [ranges, runs, sources, access, quotas, nodes, checks].every(({ data }) => data.value !== undefined)
+  const asked = [ranges, runs, sources, access, quotas, nodes, checks]
+  const isRead = asked.every(({ data }) => data.value !== undefined)
+  const isRefused = asked.some(({ refusal }) => refusal.value !== undefined)
   const needs = needsOf({
     ranges: all,
     runs: allRuns ?? [],
@@ -95,7 +97,7 @@ export const OverviewPage = () => {
           {[ranges, runs, sources, access, quotas, checks].map((one, at) =>
             one.refusal.value === undefined ? null : <Unread key={at} of={one} />,
           )}
-          {!isRead ? null : needs.length === 0 ? <Empty title={texts.nothing} /> : null}
+          {!isRead ? isRefused ? null : <Loading /> : needs.length === 0 ? <Empty title={texts.nothing} /> : null}
           <ul class="plain needs">
             {needs.map(({ tone, title, text, href }) => (
               <li key={title} class={`note ${tone}`}>
