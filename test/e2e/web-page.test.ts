@@ -288,6 +288,20 @@ describe.skipIf(noBrowser !== undefined)(
       await ada.send("DELETE", "/groups/course/users", { userIDs: ["KAY"] })
     })
 
+    test("shows the refusal of an identity provider, but no other text of a link", async () => {
+      const { service, browser } = lab
+      const page = await (await browser()).newPage()
+      const refusal = page.getByRole("alert").getByText("The provider did not let you in", { exact: false })
+      for (const [sent, told] of [
+        ["access_denied", "The provider did not let you in: access_denied."],
+        ["call 555 0100", "The provider did not let you in."],
+      ] as const) {
+        await page.goto(`${service.url}/ui/login/return?error=${encodeURIComponent(sent)}`)
+        await refusal.waitFor()
+        expect(await refusal.textContent()).toBe(told)
+      }
+    })
+
     test("names on the page of an invitation whom the service invited, whatever the link says, and refuses one that is void", async () => {
       const { service, ada, browser } = lab
       await addUser(service.root, "IVY", false)

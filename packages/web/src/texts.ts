@@ -95,7 +95,7 @@ export const t = {
   },
   singleSignOn: {
     button: (name: string) => `Sign in with ${name}`,
-    refused: (word: string) => `The provider did not let you in: ${word}.`,
+    refused: (word: string | undefined) => `The provider did not let you in${word === undefined ? "" : `: ${word}`}.`,
     back: "Back to the sign-in page",
     title: (name: string) => `Sign in with ${name}`,
     text: (name: string) => `Once your user is connected to ${name}, you can sign in there instead of with your password.`,

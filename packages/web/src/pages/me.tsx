@@ -58,7 +58,7 @@ const Password = () => {
         <Field label={t.me.currentPassword} hint={t.me.noPassword}>
           {(ids) => <input {...ids} name="current" type="password" autocomplete="current-password" required />}
         </Field>
-        <Field label={t.me.newPassword}>
+        <Field label={t.me.newPassword} hint={t.invite.passwordHint}>
           {(ids) => <input {...ids} name="password" type="password" autocomplete="new-password" required />}
         </Field>
         <Field label={t.me.again}>

@@ -114,6 +114,21 @@ export const Connection = () => {
   )
 }
 
+/** What providers answer (OAuth 2.0, OpenID Connect). Other words are not shown: anybody may have written the address. */
+const refusals: ReadonlySet<string> = new Set([
+  "access_denied",
+  "account_selection_required",
+  "consent_required",
+  "interaction_required",
+  "invalid_request",
+  "invalid_scope",
+  "login_required",
+  "server_error",
+  "temporarily_unavailable",
+  "unauthorized_client",
+  "unsupported_response_type",
+])
+
 /** Where the provider sends the browser back. Anybody may have written the address: the service checks it. */
 export const ProviderReturn = () => {
   const refusal = useSignal<Refusal | undefined>(undefined)
@@ -131,7 +146,7 @@ export const ProviderReturn = () => {
     }
     const finish = async (): Promise<void> => {
       const word = query.get("error")
-      if (word !== null) throw new Refusal(0, t.singleSignOn.refused(word.slice(0, 40)))
+      if (word !== null) throw new Refusal(0, t.singleSignOn.refused(refusals.has(word) ? word : undefined))
       await post(purpose === connecting ? "/ui/identity" : "/ui/session", answer)
       signedIn(purpose === connecting ? "/ui/me" : purpose)
     }
