@@ -65,7 +65,7 @@ const bundle = async (entry: string, fileName: string) => {
     external: [/\.node$/u, "cpu-features"],
     plugins: [ownPlaces, builtins],
     // a dependency of Koa evaluates a function that it generated itself; how long a build takes is nobody's concern
-    checks: { eval: false, pluginTimings: false },
+    checks: { eval: false, bundlerTimings: false },
   })
   const { output } = await build.generate({
     format: "esm",
