@@ -143,7 +143,7 @@ describe("a backup", () => {
     expect(readdirSync(folder.data).filter((name) => name.startsWith("copy"))).toEqual([])
   })
 
-  test("leaves the database of an older version as it is, which that version may be using, and so does root-key", async () => {
+  test("leaves the database of an older version as it is, which that version may be using, and so do root-key and rotate-key", async () => {
     await used()
     const file = folder.path(databaseName)
     const older = new DatabaseSync(file)
@@ -152,7 +152,10 @@ describe("a backup", () => {
     const before = readFileSync(file)
     const refused = { status: 1, output: expect.stringMatching(/is not up to date: .*the version that wrote it/u) }
     expect(await backup()).toMatchObject(refused)
+    const key = folder.text("secret-key")
     expect(await folder.command(["root-key"]).ended).toMatchObject(refused)
+    expect(await folder.command(["rotate-key"]).ended).toMatchObject(refused)
+    expect([folder.text("secret-key"), existsSync(folder.path("secret-key.next"))]).toEqual([key, false])
     expect(readFileSync(file).equals(before)).toBe(true)
     expect(existsSync(copy())).toBe(false)
   })

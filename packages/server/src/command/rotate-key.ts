@@ -19,7 +19,7 @@ usage: npm start -- rotate-key [FILE] [options]
 
 options:
   --lost            the old key is lost: continue without what it encrypted. All API keys stop working, ROOT gets a new one, and a copy
-                    of the database is kept (with SQLite)
+                    of the database is kept (with SQLite). A database of an older version is updated first
   --config FILE     configuration, YAML (default: RANGEWRIGHT_CONFIG, or ./rangewright.yml if it exists)
   --help, -h        this help
 
@@ -98,7 +98,9 @@ export const rotateKey = async (argv: readonly string[]): Promise<number> => {
     const change = options.lost
       ? replaceLostKey(config, folder)
       : Effect.flatMap(file === undefined ? Effect.undefined : keyIn(resolve(file)), (key) => changeKey(config, folder, key))
-    process.stdout.write(told(await withStore(config, recorded("rotate-key", change)), options, config, folder))
+    // whoever only wants another key may want to go back to an older version; without the old key, no version can be started first
+    const done = await withStore(config, recorded("rotate-key", change), { look: !options.lost })
+    process.stdout.write(told(done, options, config, folder))
     return 0
   } finally {
     folder.release()
