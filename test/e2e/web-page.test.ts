@@ -1028,6 +1028,12 @@ describe.skipIf(noBrowser !== undefined)(
       await dialog.getByRole("button", { name: "New blueprint" }).click()
       await page.getByRole("heading", { name: "A lab" }).waitFor()
       await page.getByText("debian-12-x64-server-template").first().waitFor()
+      // whose configuration would be replaced is chosen, not proposed
+      await page.getByRole("button", { name: "Use for a range…" }).click()
+      const use = page.getByRole("dialog", { name: /^Use /u })
+      await use.getByRole("option", { name: /^BO – / }).waitFor({ state: "attached" })
+      expect(await use.getByLabel("Range").inputValue()).toBe("")
+      await use.getByRole("button", { name: "Cancel" }).click()
       const card = page.getByRole("region", { name: "Shared with" })
       await card.getByLabel("Share with a group").selectOption("course")
       await card.getByRole("button", { name: "Share", exact: true }).first().click()

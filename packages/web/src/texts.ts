@@ -25,6 +25,7 @@ export const t = {
     none: "Nothing has this name.",
     kinds: { page: "Page", range: "Range", machine: "Machine", run: "Run" },
   },
+  pick: "Choose…",
   search: "Search",
   more: "More",
   back: "Back",

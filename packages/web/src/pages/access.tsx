@@ -28,7 +28,7 @@ const Pick = ({
   <Field label={label}>
     {(ids) => (
       <select {...ids} name="who" required>
-        <option value="">{texts.pick}</option>
+        <option value="">{t.pick}</option>
         {options.map(([value, text]) => (
           <option key={value} value={value}>
             {plain(text)}

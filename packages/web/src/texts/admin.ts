@@ -216,7 +216,6 @@ export const admin = {
     revokeTitle: (id: string, range: string) => `Revoke the access of ${id} to ${range}?`,
     revokeText: "The user can no longer see or reach the range. What they made in it stays.",
     byGroup: "Remove the range or the user from the group to end this.",
-    pick: "Choose…",
   },
   migration: {
     title: "Migration to SDN",

@@ -18,11 +18,13 @@ interface Form {
 
 const RangeField = () => {
   const ranges = useRanges()
+  const data = ranges.data.value ?? []
   return (
     <Field label={t.blueprints.range}>
       {(ids) => (
         <select {...ids} name="range" required>
-          {(ranges.data.value ?? []).map(({ rangeID, name }) => (
+          {data.length === 1 ? null : <option value="">{t.pick}</option>}
+          {data.map(({ rangeID, name }) => (
             <option key={rangeID} value={rangeID}>
               {plain(`${rangeID} – ${name}`)}
             </option>
