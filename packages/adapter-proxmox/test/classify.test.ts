@@ -242,6 +242,28 @@ describe("a hint", () => {
   })
 })
 
+describe("a name that somebody chose", () => {
+  const of = (text: string, call = `POST ${vm}/snapshot`) => classifyAnswer({ status: 500, text, call, mutating: true })
+
+  it.each(["ipcc_send_rec", "pve-storage-x", "insufficient", "x-locked"])("such as %s is not what an answer says", (name) => {
+    expect(of(`snapshot name '${name}' already used`)).toMatchObject({ verdict: "failed", again: "none" })
+    expect(classifyTask(`snapshot '${name}' does not exist`).verdict).toBe("invalid")
+    expect(classifyTask(`zfs error: cannot open 'rpool/vm-100-state-${name}': unknown`).verdict).toBe("failed")
+    expect(of(`pool '${name}' does not exist`, "GET /pools").verdict).toBe("not-found")
+  })
+
+  it.each([
+    "cluster not ready - no quorum?",
+    "ipcc_send_rec[1] failed: Connection refused",
+    "got no worker upid",
+    "VM is locked",
+  ])("is what a guest's agent says, such as %s", (said) => {
+    const exec = `POST ${vm}/agent/exec`
+    expect(of(`VM 100 qga command 'guest-exec' failed - ${said}`, exec)).toMatchObject({ verdict: "silent-guest", again: "none" })
+    expect(of(`Agent error: ${said}`, exec)).toMatchObject({ verdict: "failed", again: "none" })
+  })
+})
+
 describe("a read that fails for a reason that nobody knows", () => {
   const again = (call: string, text: string) => classifyAnswer({ status: 500, text, call, mutating: false }).again
 

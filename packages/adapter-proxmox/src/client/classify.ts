@@ -19,9 +19,13 @@ export type Patience = "none" | "short" | "long"
 /**
  * What Proxmox's messages mean. Most failures are a 500 with a sentence, and tasks end with the same sentences, so this list is the only
  * place that matches texts. The first matching rule decides. Match fragments, never whole sentences: file names and line numbers may
- * follow.
+ * follow. Names in messages are chosen by users: a fragment must not be a possible name of a snapshot, VM, pool or user, so it has a space or
+ * a character that these cannot have.
  */
 const rules: readonly Rule[] = [
+  // the rest of these is the guest's own, and may be anything. Newer versions say qga
+  { text: /q(?:mp|ga) command 'guest-[^']*' failed/u, call: /\/agent\//u, verdict: "silent-guest" },
+  { text: /Agent error: /u, call: /\/agent\//u, verdict: "failed" },
   {
     text: /\bno quorum\b|cluster not ready/iu,
     verdict: "no-quorum",
@@ -29,7 +33,7 @@ const rules: readonly Rule[] = [
     again: "long",
   },
   {
-    text: /ipcc_send_rec|Transport endpoint is not connected|unable to load access control list|cluster filesystem not online/iu,
+    text: /ipcc_send_rec\[|Transport endpoint is not connected|unable to load access control list|cluster filesystem not online/iu,
     verdict: "away",
     hint: "The node's cluster file system (pmxcfs) does not answer; check the service pve-cluster on the node.",
     again: "long",
@@ -41,7 +45,7 @@ const rules: readonly Rule[] = [
     hint: "The hypervisor interrupted the change after 60 s under the cluster's lock: its storage or cluster network is slow. It is repeated.",
   },
   {
-    text: /pve-storage-|cfs-lock 'storage-/iu,
+    text: /\/pve-storage-|cfs-lock 'storage-/iu,
     verdict: "locked",
     hint: "Another volume is being created on the storage; it is retried.",
     again: "short",
@@ -78,8 +82,7 @@ const rules: readonly Rule[] = [
     verdict: "guest-off",
   },
   {
-    // newer versions say qga
-    text: /QEMU guest agent is not running|q(?:mp|ga) command 'guest-[^']*' failed/u,
+    text: /QEMU guest agent is not running/u,
     call: /\/agent\//u,
     verdict: "silent-guest",
   },
@@ -101,7 +104,10 @@ const rules: readonly Rule[] = [
   { text: /no such token/u, call: /^PUT \/access\/acl/u, verdict: "not-found" },
   { text: /\bsdn (?:[a-z]+ )*'[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) /u, verdict: "not-found" },
   { text: /interface does not exist/u, call: /^(?:GET|PUT|DELETE) \/nodes\/[^/]*\/network\//u, verdict: "not-found" },
-  { text: /no space left|out of space|not enough (?:space|memory)|data percentage|insufficient/iu, verdict: "exhausted" },
+  {
+    text: /no space left|out of space|not enough (?:space|memory)|data percentage|insufficient (?:free|disk|memory|space|resources)/iu,
+    verdict: "exhausted",
+  },
   {
     text: /bridge '[^']*' does not exist|network script \S+ failed with status 512/u,
     verdict: "failed",
