@@ -47,6 +47,16 @@ export const requireKinds = (
   for (const [name, kind] of Object.entries(expected)) requireKind(whose, name, values[name], kind)
 }
 
+/** The same for each item of a list of objects. */
+export const requireKindsOfAll = (
+  whose: string,
+  items: readonly object[],
+  expected: Readonly<Record<string, keyof typeof shown>>,
+): void => {
+  for (const [index, item] of items.entries())
+    requireKinds(`${whose}[${index}]`, item as Readonly<Record<string, unknown>>, expected)
+}
+
 /** The defaults, but for what is given; what is given as undefined counts as absent. */
 export const withDefaults = <T extends object>(defaults: T, given: Partial<T>): T => ({
   ...defaults,

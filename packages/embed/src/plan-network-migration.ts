@@ -8,7 +8,7 @@ import {
   renderMigration,
 } from "@rangewright/domain/migration"
 import { natNetworkName } from "@rangewright/domain/network"
-import { invalid, requireKinds, withDefaults } from "./invalid.ts"
+import { invalid, requireKinds, requireKindsOfAll, withDefaults } from "./invalid.ts"
 
 export interface MigrationToPlan {
   /** From Linux bridges to an SDN VXLAN zone (`to-sdn`), or back. `to-sdn` if absent. */
@@ -28,6 +28,58 @@ const planners = { "to-sdn": planMigration, "to-bridges": planReturn } as const 
   unknown
 >
 
+/** What each part of an installation needs; other members may be absent. */
+const needed = {
+  nodes: { name: "text", online: "flag", missingPackages: "texts", pending: "objects" },
+  ranges: { id: "text", number: "number", groups: "texts" },
+  machines: {
+    vmid: "number",
+    node: "text",
+    name: "text",
+    kind: "text",
+    template: "flag",
+    tags: "texts",
+    running: "flag",
+    description: "text",
+    snapshots: "objects",
+  },
+  zones: { name: "text", type: "text", peers: "texts", nodes: "texts" },
+  vnets: { name: "text", zone: "text", alias: "text", vlanAware: "flag", missingOn: "texts" },
+  bridges: { node: "text", name: "text", ports: "texts", settings: "object" },
+  rights: { vnet: "text", subject: "text", name: "text" },
+} as const satisfies { readonly [Part in keyof Installation]?: object }
+
+/** Throws `InvalidInputError` if a part of the installation lacks what it needs. */
+const requireParts = (whose: string, installation: MigrationToPlan["installation"]): void => {
+  for (const part of ["nodes", "ranges", "machines", "zones", "vnets", "bridges", "rights"] as const) {
+    const given = installation[part]
+    const items = given === undefined ? [] : given
+    requireKinds(whose, { [part]: items }, { [part]: "objects" })
+    requireKindsOfAll(`${whose}: ${part}`, items, needed[part])
+  }
+  const { quorate = true, otherPending = [], record, machines } = installation
+  requireKinds(whose, { quorate, otherPending }, { quorate: "flag", otherPending: "texts" })
+  for (const [index, { nics = [], waiting = [], snapshots }] of machines.entries()) {
+    const machine = `${whose}: machines[${index}]`
+    requireKinds(machine, { nics, waiting }, { nics: "objects", waiting: "objects" })
+    requireKindsOfAll(`${machine}: snapshots`, snapshots, { name: "text", nics: "objects" })
+  }
+  if (record === undefined) return
+  requireKinds(whose, { record }, { record: "object" })
+  requireKinds(
+    `${whose}: record`,
+    { ...record },
+    { zone: "text", madeZone: "flag", madeVnets: "texts", bridges: "objects", machines: "objects" },
+  )
+  requireKindsOfAll(`${whose}: record: bridges`, record.bridges, needed.bridges)
+  requireKindsOfAll(`${whose}: record: machines`, record.machines, {
+    vmid: "number",
+    name: "text",
+    node: "text",
+    nics: "objects",
+  })
+}
+
 /**
  * The plan that would migrate an installation's networks, computed from the given data; changes nothing. Throws `InvalidInputError` if data
  * is missing.
@@ -44,6 +96,7 @@ export const planNetworkMigration = (migration: MigrationToPlan): NetworkMigrati
     { nodes, ranges, machines },
     { nodes: "objects", ranges: "objects", machines: "objects" },
   )
+  requireParts("planNetworkMigration: installation", installation)
   const found = withDefaults<Installation>(
     {
       nodes,
@@ -70,6 +123,20 @@ export const planNetworkMigration = (migration: MigrationToPlan): NetworkMigrati
       createZone: true,
     },
     options,
+  )
+  const { clusterMode, zone, vxlanTagBase, natBridge, natVnet, natGroups, createZone } = decided
+  requireKinds(
+    "planNetworkMigration: options",
+    { clusterMode, zone, vxlanTagBase, natBridge, natVnet, natGroups, createZone },
+    {
+      clusterMode: "flag",
+      zone: "text",
+      vxlanTagBase: "number",
+      natBridge: "text",
+      natVnet: "text",
+      natGroups: "texts",
+      createZone: "flag",
+    },
   )
   const plan = planners[direction](found, decided)
   return { plan, text: renderMigration(plan) }

@@ -1,13 +1,14 @@
+import { rangeNumberSpan } from "@rangewright/domain/access"
 import { checkRangeConfig, type ConfigIssue, parseRangeConfig, type RangeFacts } from "@rangewright/domain/range"
 import * as Result from "effect/Result"
 import { rangeId } from "./ids.ts"
-import { requireKinds } from "./invalid.ts"
+import { invalid, requireKinds } from "./invalid.ts"
 
 /** What is known about the installation that the range is for. Absent facts are not checked. */
 export interface ConfigurationFacts {
   /** `LAB` if absent. */
   readonly rangeId?: string
-  /** Second octet of the range's addresses; 1 if absent. */
+  /** Second octet of the range's addresses, 1 to 153; 1 if absent. */
   readonly rangeNumber?: number
   /** Names of the built templates. */
   readonly templates?: Iterable<string>
@@ -27,6 +28,9 @@ export interface ConfigurationReport {
   readonly problems: readonly ConfigIssue[]
 }
 
+const isRangeNumber = (number: number): boolean =>
+  Number.isInteger(number) && number >= rangeNumberSpan.from && number <= rangeNumberSpan.to
+
 /** The names without duplicates; undefined if none are given. */
 const namesOf = (fact: string, names: Iterable<string> | undefined): ReadonlySet<string> | undefined => {
   if (names === undefined) return undefined
@@ -37,7 +41,7 @@ const namesOf = (fact: string, names: Iterable<string> | undefined): ReadonlySet
 
 /**
  * All errors and warnings of a range configuration (YAML). Never throws because of the text; throws `InvalidInputError` for a value of the
- * wrong type, and for an invalid range ID.
+ * wrong type, and for an invalid ID or number of the range.
  */
 export const validateConfiguration = (yaml: string, facts: ConfigurationFacts = {}): ConfigurationReport => {
   requireKinds("validateConfiguration", { yaml, facts }, { yaml: "text", facts: "object" })
@@ -47,6 +51,10 @@ export const validateConfiguration = (yaml: string, facts: ConfigurationFacts = 
     { rangeId: id, rangeNumber, nodes: nodes === undefined ? [] : nodes, defaults },
     { rangeId: "text", rangeNumber: "number", nodes: "objects", defaults: "object" },
   )
+  if (!isRangeNumber(rangeNumber))
+    invalid(
+      `validateConfiguration: facts: rangeNumber must be a whole number from ${rangeNumberSpan.from} to ${rangeNumberSpan.to}, but it is ${rangeNumber}`,
+    )
   const templates = namesOf("templates", facts.templates)
   const roles = namesOf("roles", facts.roles)
   const collections = namesOf("collections", facts.collections)

@@ -105,6 +105,34 @@ describe("input of another kind", () => {
       "machines[0] must be an object",
       () => planNetworkMigration({ installation: { ...installation, machines: [null as never] } }),
     ],
+    ...[Number.NaN, -5, 0, 1.5, 154].map(
+      (rangeNumber) =>
+        [
+          `facts: rangeNumber must be a whole number from 1 to 153, but it is ${rangeNumber}`,
+          () => validateConfiguration(machine(), { rangeNumber }),
+        ] as const,
+    ),
+    ...(["to-sdn", "to-bridges"] as const).flatMap((direction) =>
+      Object.entries({
+        "installation: nodes[0] needs missingPackages, a list of strings": { nodes: [{ name: "pve1", online: true }] },
+        "installation: ranges[0] needs number, a number": { ranges: [{ id: "LAB" }] },
+        "installation: machines[0] needs kind, a string": { machines: [{ vmid: 100, node: "pve1", name: "x" }] },
+        "installation: zones must be a list of objects, but it is null": { zones: null },
+        "installation: vnets[0] needs name, a string": { vnets: [{}] },
+        "installation: bridges[0] needs node, a string": { bridges: [{}] },
+        "installation: rights[0] needs vnet, a string": { rights: [{}] },
+        "installation: quorate must be true or false": { quorate: "no" },
+        "installation: otherPending[0] must be a string": { otherPending: [5] },
+        "installation: record needs zone, a string": { record: {} },
+      }).map(
+        ([words, parts]) =>
+          [words, () => planNetworkMigration({ direction, installation: { ...installation, ...(parts as object) } })] as const,
+      ),
+    ),
+    [
+      "options: natGroups must be a list of strings",
+      () => planNetworkMigration({ installation, options: { natGroups: "x" as never } }),
+    ],
     ["installed: roles must be a list of objects", () => readCatalog({ id: "acme", files, installed: { roles: {} as never } })],
     ["license needs active", () => resolveSubscriptionRoles({ index: [], license: {} as never, wanted: [] })],
     [
