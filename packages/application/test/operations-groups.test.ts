@@ -57,11 +57,9 @@ const rangesOf = async (as: typeof ada): Promise<unknown> =>
 describe("users whose role another request sets at that moment", () => {
   beforeEach(() => app.addUser("Eve"))
 
-  it("keep it: this request neither sets it again, nor takes it away if it cannot update the router", async () => {
-    await addRanges(["LAB"])
-    await router("running")
-    app.runs.ending = () => ({ status: "failure", message: "no route to the router" })
-    await app.run(
+  /** Adds Ada, Bob and Eve while another request adds the first two. */
+  const addOvertaken = () =>
+    app.run(
       Effect.gen(function* () {
         const groups = yield* Groups
         let isOvertaken = false
@@ -79,7 +77,25 @@ describe("users whose role another request sets at that moment", () => {
         return yield* Effect.provideService(asked, Groups, Groups.of({ ...groups, setRoles }))
       }).pipe(Effect.orDie),
     )
+
+  it("keep it: this request neither sets it again, nor takes it away if it cannot update the router", async () => {
+    await addRanges(["LAB"])
+    await router("running")
+    app.runs.ending = () => ({ status: "failure", message: "no route to the router" })
+    await addOvertaken()
     expect(await roles()).toEqual({ Ada: "member", Bob: "manager" })
+  })
+
+  it("are not said to be added by this one: the other request may still fail, and take the role back", async () => {
+    const reason = (id: string) => `Another request was changing the role of user ${id} in group red: try again`
+    expect(await addOvertaken()).toEqual({
+      success: ["Eve"],
+      errors: [
+        { item: "Ada", reason: reason("Ada") },
+        { item: "Bob", reason: reason("Bob") },
+      ],
+    })
+    expect(await roles()).toEqual({ Ada: "member", Bob: "manager", Eve: "member" })
   })
 })
 

@@ -55,13 +55,23 @@ export const addPeople = (group: Group, items: readonly string[], managers: Read
     const store = Effect.map(groups.setRoles(group.name, wanted, { from: before }), (ids) => {
       replaced = new Map(ids.map((id) => [id, before.get(id)]))
     })
-    return yield* changeTogether(group, decisions, {
+    const outcomes = yield* changeTogether(group, decisions, {
       doing: `add ${[...wanted.keys()].join(", ")} to group ${group.name}`,
       by: caller.id,
       users: [...wanted.keys()].flatMap((id) => users.get(id) ?? []),
       store,
       undo: Effect.suspend(() => groups.setRoles(group.name, replaced, { from: wanted })),
     })
+    // the other request may still fail, and take back what it gave
+    const overtaken = new Set<string>([...wanted.keys()].filter((id) => !replaced.has(id)))
+    return outcomes.map((outcome): Outcome =>
+      overtaken.has(outcome.item) && outcome.refused === undefined
+        ? {
+            ...outcome,
+            refused: `Another request was changing the role of user ${outcome.item} in group ${group.name}: try again`,
+          }
+        : outcome,
+    )
   })
 
 /**
