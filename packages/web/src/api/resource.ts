@@ -158,7 +158,7 @@ const useHeld = <A>(wanted: Wanted): Resource<A> => {
     return () => {
       mine.users -= 1
       mine.touches.delete(touches)
-      releaseSoon(key, mine)
+      releaseLater(key, mine, 1_000)
     }
   }, [key])
   return current as unknown as Resource<A>
@@ -195,18 +195,18 @@ const take = (key: string, wanted: Wanted): Held => {
   if (there !== undefined) return there
   const made = hold(wanted.path, wanted)
   held.set(key, made)
-  // the component may never be mounted
-  releaseSoon(key, made)
+  // the component may never be mounted; in a tab in the background that takes seconds
+  releaseLater(key, made, 10_000)
   return made
 }
 
 /** The next page may need the same data; it is released if nobody has taken it up by then. */
-const releaseSoon = (key: string, mine: Held): void =>
+const releaseLater = (key: string, mine: Held, milliseconds: number): void =>
   void setTimeout(() => {
     if (mine.users > 0 || held.get(key) !== mine) return
     mine.end()
     held.delete(key)
-  }, 1_000)
+  }, milliseconds)
 
 /** Drops all data: the next page reads it again, and the page being left stops asking. Components that stay mounted keep theirs. */
 export const forget = (): void => {
