@@ -396,7 +396,7 @@ export const t = {
   testing: {
     title: "Testing mode",
     off: "Testing mode is off. The range reaches the internet as its configuration allows.",
-    on: "Testing mode is on. The range is cut off from the internet except for what is allowed below.",
+    on: "Testing mode is on. The range is cut off from the internet, except for what is allowed and for machines that keep their access by its configuration (block_internet: false).",
     entering: "Testing mode is being started. The range may still reach the internet.",
     leaving: "Testing mode is being stopped. The range may reach the internet again.",
     notEntered: "Testing mode did not start completely: the range may reach the internet. Start it again, or stop it.",
