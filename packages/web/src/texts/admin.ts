@@ -98,9 +98,10 @@ export const admin = {
     email: "Email",
     password: "Password",
     passwordHint:
-      "At least 8 characters. Leave it empty to have one generated; the user signs in with the key and sets a password.",
+      "At least 8 characters. Leave it empty to have one generated: the user sets their own with an invitation (Invite, on the page of the user).",
     isAdmin: "Administrator: may see and change everything",
-    added: (id: string) => `The user ${id} was added. Give them this key: it is shown only now.`,
+    added: (id: string) =>
+      `The user ${id} was added. This key is for the command line, and signs in here too: it is shown only now.`,
     key: "API key",
     manyTitle: "Add several users",
     manyHint: "One user per line: user ID, name, email. You can paste lines from a spreadsheet.",
