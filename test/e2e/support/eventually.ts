@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises"
 
-/** Milliseconds between two polls, and the longest wait. */
-const every = 50
+/** Milliseconds between two polls: at first, and at most, since those of long waits would cost a service more than its work. */
+const [soon, late] = [50, 300]
+/** The longest wait, in milliseconds. */
 const patience = 150_000
 
 /** Polls until it finds something; otherwise fails with what was seen last. */
@@ -11,7 +12,7 @@ export const eventually = async <A, S>(
   found: (seen: S) => A | undefined | false,
 ): Promise<A> => {
   const end = performance.now() + patience
-  for (;;) {
+  for (let every = soon; ; every = Math.min(every * 1.2, late)) {
     const seen = await look()
     const result = found(seen)
     if (result !== undefined && result !== false) return result

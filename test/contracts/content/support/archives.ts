@@ -15,32 +15,39 @@ export interface TarEntry {
 
 const octal = (value: number, length: number) => value.toString(8).padStart(length - 1, "0")
 
-const block = (entry: TarEntry): Buffer => {
-  const content = Buffer.from(entry.content ?? "")
-  const header = Buffer.alloc(512)
+const wholeBlocks = (length: number): number => Math.ceil(length / 512) * 512
+
+/** Writes a header into zeros. */
+const writeHeader = (header: Buffer, entry: TarEntry, length: number): void => {
   header.write(entry.name, 0, 100)
   header.write(octal(entry.mode ?? 0o644, 8), 100)
   header.write(octal(0, 8), 108)
   header.write(octal(0, 8), 116)
-  header.write(octal(entry.size ?? content.length, 12), 124)
+  header.write(octal(entry.size ?? length, 12), 124)
   header.write(octal(0, 12), 136)
   header.write(" ".repeat(8), 148)
   header.write(entry.type ?? "0", 156)
   header.write(entry.link ?? "", 157, 100)
   header.write("ustar\u000000", 257)
-  header.write(
-    octal(
-      header.reduce((sum, byte) => sum + byte, 0),
-      7,
-    ),
-    148,
-  )
+  let sum = 0
+  for (const byte of header) sum += byte
+  header.write(octal(sum, 7), 148)
   header[155] = 0x20
-  return Buffer.concat([header, content, Buffer.alloc((512 - (content.length % 512)) % 512)])
 }
 
 /** Writes a tar by hand, without the library that reads it. */
-export const tar = (entries: readonly TarEntry[]): Buffer => Buffer.concat([...entries.map(block), Buffer.alloc(1024)])
+export const tar = (entries: readonly TarEntry[]): Buffer => {
+  const contents = entries.map(({ content = "" }) => (typeof content === "string" ? Buffer.from(content) : content))
+  const archive = Buffer.alloc(contents.reduce((sum, { length }) => sum + 512 + wholeBlocks(length), 1024))
+  let at = 0
+  entries.forEach((entry, n) => {
+    const content = contents[n]!
+    writeHeader(archive.subarray(at, at + 512), entry, content.length)
+    archive.set(content, at + 512)
+    at += 512 + wholeBlocks(content.length)
+  })
+  return archive
+}
 export const tarGz = (entries: readonly TarEntry[]): Buffer => gzipSync(tar(entries))
 
 export interface ZipEntry {

@@ -138,7 +138,7 @@ const members = (): readonly HostileArchive[] => {
     ["an empty one first", () => Buffer.concat([empty, whole])],
     ["an empty one last", () => Buffer.concat([whole, empty])],
     ["a thousand empty ones", () => Buffer.concat([whole, ...Array.from({ length: 1000 }, () => empty)])],
-    ["64 of 64 MiB of zeros", () => Buffer.concat(Array.from({ length: 64 }, () => gz(Buffer.alloc(4 * mebibyte))))],
+    ["64 of 64 MiB of zeros", () => Buffer.concat(Array<Uint8Array>(64).fill(gz(Buffer.alloc(4 * mebibyte))))],
     ["garbage after it", () => Buffer.concat([whole, Buffer.from("garbage")])],
     ["zeros after it", () => Buffer.concat([whole, Buffer.alloc(512)])],
     ["half a header after it", () => Buffer.concat([whole, Buffer.from([0x1f])])],
