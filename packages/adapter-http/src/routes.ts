@@ -27,6 +27,12 @@ const assertUniqueRoutes = (operations: readonly Operation[]): void => {
   }
 }
 
+/** Makes a handler at the first request: hardly any process is asked for every operation, and making all of them takes time at its start. */
+const whenAsked = (make: () => Middleware): Middleware => {
+  let made: Middleware | undefined
+  return (ctx, next) => (made ??= make())(ctx, next)
+}
+
 /**
  * Routes every operation; unmatched requests go to the next middleware. Paths are sensitive to letter case and a trailing slash, a
  * parameter is one segment and may contain `%2F`, and GET routes answer HEAD too. Paths without parameters are found by lookup, so that
@@ -36,10 +42,15 @@ export const routesOf = (operations: readonly Operation[], handlerOf: (operation
   assertUniqueRoutes(operations)
   const literal = new Map<string, Middleware>()
   const router = new Router({ sensitive: true, strict: true })
-  const routes = operations.map((operation) => ({ operation, method: operation.route.method, path: pathOf(operation.route) }))
-  for (const { operation, method, path } of routes.sort((a, b) => literalFirst(a.path, b.path)))
-    if (path.includes(":")) router.register(path, [method], handlerOf(operation))
-    else literal.set(`${method} ${path}`, handlerOf(operation))
+  const routes = operations.map((operation) => ({
+    method: operation.route.method,
+    path: pathOf(operation.route),
+    handle: whenAsked(() => handlerOf(operation)),
+  }))
+  const isMatched = ({ path }: { readonly path: string }): boolean => path.includes(":")
+  for (const route of routes) if (!isMatched(route)) literal.set(`${route.method} ${route.path}`, route.handle)
+  for (const { method, path, handle } of routes.filter(isMatched).sort((a, b) => literalFirst(a.path, b.path)))
+    router.register(path, [method], handle)
   const withParameters = router.routes() as unknown as Middleware
   return (ctx, next) => {
     const method = ctx.method === "HEAD" ? "GET" : ctx.method
