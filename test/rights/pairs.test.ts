@@ -3,8 +3,8 @@ import { interruptions } from "./support/call-gate.ts"
 import { type AccessOperation, accessOperations } from "./support/operations.ts"
 import { together, undisturbed } from "./support/scene.ts"
 
-/** Only every n-th call is tried, with another offset for each pair; RANGEWRIGHT_RIGHTS_EVERY=1 tries all. */
-const every = Number(process.env["RANGEWRIGHT_RIGHTS_EVERY"] ?? "8")
+/** Only every n-th call is tried, with another offset for each pair; RANGEWRIGHT_RIGHTS_EVERY=1 tries all. An odd number takes all interruptions in turn. */
+const every = Number(process.env["RANGEWRIGHT_RIGHTS_EVERY"] ?? "13")
 
 const another: AccessOperation = {
   name: "password changed again",

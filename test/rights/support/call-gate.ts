@@ -21,6 +21,8 @@ export interface CallGate {
     readonly how?: Interruption
     /** Called before every counted call. */
     readonly onCall?: (nth: number) => void
+    /** Called after the effect of every counted call. */
+    readonly onEffect?: (nth: number) => void
   }) => void
   readonly kill: () => void
   /** Lets hanging calls continue. */
@@ -87,9 +89,13 @@ export const makeCallGate = (stir: () => void): CallGate => {
       if (armed === undefined || !counts(name)) return yield* effect
       const nth = ++calls
       trace.push(name)
-      const { at, how, onCall } = armed
+      const { at, how, onCall, onEffect } = armed
       onCall?.(nth)
-      if (nth !== at || how === undefined) return yield* effect
+      if (nth !== at || how === undefined) {
+        const value = yield* effect
+        onEffect?.(nth)
+        return value
+      }
       if (how === "dies before") return yield* death
       if (how === "hangs before") yield* pause
       if (how === "fails before") return yield* Effect.fail(failureOf(port, name, false))

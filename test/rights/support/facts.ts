@@ -11,7 +11,7 @@ import {
   userGroup,
   vnetName,
 } from "@rangewright/domain"
-import { boot, call, type Site, stop, unsealed } from "./site.ts"
+import { boot, call, type Process, type Site, stop, unsealed } from "./site.ts"
 
 /**
  * Who may do what, as sentences: `bob@pve has LAB`, `bob@pve is an administrator`, `bob@pve is there`, `bob@pve signs in with secret`,
@@ -189,12 +189,12 @@ const othersThings = (site: Site): ReadonlySet<string> => {
   ])
 }
 
-/** Records the foreign objects; the result reports later which of them were touched. */
-export const noteOthers = (site: Site): (() => readonly string[]) => {
+/** Records the foreign objects; the result reports which of them were touched later, or in a later copy of the site. */
+export const noteOthers = (site: Site): ((later: Site) => readonly string[]) => {
   const before = othersThings(site)
-  return () => {
-    const isThere = (thing: string): boolean => site.world.accounts.has((thing.split(" ")[0] ?? "") as AccountId)
-    return compared("others' thing:", othersThings(site), [...before].filter(isThere))
+  return (later) => {
+    const isThere = (thing: string): boolean => later.world.accounts.has((thing.split(" ")[0] ?? "") as AccountId)
+    return compared("others' thing:", othersThings(later), [...before].filter(isThere))
   }
 }
 
@@ -206,18 +206,18 @@ export interface Shown {
   readonly notes: readonly string[]
 }
 
-/** The answer of `GET /access`. It only reads the store, so an idle process can give it. */
-export const shown = async (site: Site): Promise<Shown> => {
-  const process = boot(site)
+/** The answer of `GET /access`. It only reads the store, so any process can give it; a new one if none is named that lives. */
+export const shown = async (site: Site, running?: Process): Promise<Shown> => {
+  const process = running === undefined || running.gate.dead() ? boot(site) : running
   const answer = await call(process, { id: "getAccess", as: "BOSS" })
-  await stop(process)
+  if (process !== running) await stop(process)
   if (answer?.ok !== true) throw new Error("GET /access did not answer")
   return answer.value as Shown
 }
 
 /** All problems at a moment when everything should be in line. */
-export const problemsOf = async (site: Site): Promise<readonly string[]> => {
-  const { inLine, revocations, grants, routers } = await shown(site)
+export const problemsOf = async (site: Site, running?: Process): Promise<readonly string[]> => {
+  const { inLine, revocations, grants, routers } = await shown(site, running)
   // a router that is off lets nobody in, and is updated when it is on again
   const isOff = (text: string): boolean =>
     [...site.store.ranges.values()].some((range) => text.includes(` ${range.id} `) && routerOf(site, range) === undefined)

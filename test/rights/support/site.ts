@@ -58,6 +58,7 @@ import { labSettings } from "../../runs/support/lab.ts"
 import { skewed } from "../../runs/support/skewed-clock.ts"
 import { makeVirtualClock } from "../../runs/support/virtual-clock.ts"
 import { guardedPorts } from "../../support/guarded-ports.ts"
+import { copyOfWorld } from "../../support/memory-copies.ts"
 import { type CallGate, makeCallGate } from "./call-gate.ts"
 import { makeRandom } from "./random.ts"
 
@@ -81,16 +82,13 @@ export const makeSite = (): Site => {
 }
 
 /** A copy of the store and world, at the same time. */
-export const copySite = (site: Site): Site => {
-  const { fault: _fault, listed: _listed, print: _print, windowsReport: _report, ...world } = site.world
-  return {
-    store: structuredClone(site.store),
-    world: { ...makeMemoryWorld(), ...structuredClone(world) },
-    clock: makeVirtualClock(site.clock.now()),
-    watch: () => undefined,
-    serial: site.serial,
-  }
-}
+export const copySite = (site: Site): Site => ({
+  store: structuredClone(site.store),
+  world: copyOfWorld(site.world),
+  clock: makeVirtualClock(site.clock.now()),
+  watch: () => undefined,
+  serial: site.serial,
+})
 
 type Guarded =
   | AccessRecords
