@@ -1,3 +1,4 @@
+import type { Vmid } from "@rangewright/domain"
 import { Hypervisor } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -28,6 +29,32 @@ describe("an observation that took long, as when the process was stopped before 
     )
     expect(after - before).toBeGreaterThanOrEqual(3000)
     expect(at - before).toBeLessThan(1000)
+  })
+})
+
+describe("a node whose name cannot be one", () => {
+  it.each(["..", ".", "", "a/b", "-x"])("(%j) is left out, with what is on it", async (node) => {
+    const { transport, requests } = scriptedNode(() => ({
+      json: {
+        data: [
+          { type: "node", node, status: "online" },
+          { type: "qemu", node, vmid: 100, name: "x", status: "running" },
+          { type: "storage", node, storage: "local", status: "available" },
+          { type: "node", node: "pve-1", status: "online" },
+        ],
+      },
+    }))
+    const asked = Effect.gen(function* () {
+      const hypervisor = yield* Hypervisor
+      const { nodes, machines, storages } = yield* hypervisor.observe
+      yield* Effect.exit(hypervisor.clock)
+      yield* Effect.exit(hypervisor.seek(100 as Vmid, undefined))
+      return [nodes.map(({ name }) => name), machines, storages]
+    }).pipe(Effect.provide(proxmoxLayer({ urls: [], transport, auth })))
+    expect(await runFast(asked)).toEqual([["pve-1"], [], []])
+    expect(requests.map(({ path }) => path).filter((path) => path.includes("/nodes/"))).not.toContainEqual(
+      expect.stringMatching(/nodes\/(?:%|-|\.)/u),
+    )
   })
 })
 

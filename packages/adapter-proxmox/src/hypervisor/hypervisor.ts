@@ -11,7 +11,7 @@ import type { TaskOutcome } from "../tasks/outcome.ts"
 import { parseUpid, type Upid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { machineOf, nodeOf, pick, storageOf, zoneOf } from "../wire/cluster.ts"
-import { type Fields, flag, listed, number, recordOf, rows, text } from "../wire/read.ts"
+import { type Fields, flag, listed, nodeIn, number, recordOf, rows, text } from "../wire/read.ts"
 import { detailOf } from "../wire/vm-config.ts"
 import { adopt } from "./adopt.ts"
 import { guestAddresses, guestSessions, guestSystem } from "./agent.ts"
@@ -149,7 +149,7 @@ export const makeHypervisor = (
     clock: Effect.gen(function* () {
       const doing = "read the time of a node"
       const nodes = rows((yield* client.get("/nodes", {}, { doing })).data)
-      const node = text(nodes.find((n) => text(n, "status") === "online") ?? {}, "node")
+      const node = nodeIn(nodes.find((n) => text(n, "status") === "online") ?? {})
       if (node === undefined) return yield* new HypervisorFault({ doing, reason: "away", detail: "no node is online" })
       const reply = yield* client.get(path`/nodes/${node}/time`, {}, { doing })
       const seconds = number(recordOf(reply.data), "time")

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { livePowerOf } from "../wire/cluster.ts"
-import { child, flag, number, recordOf, rows, text } from "../wire/read.ts"
+import { child, flag, nodeIn, number, recordOf, rows, text } from "../wire/read.ts"
 
 /**
  * Whether a VM or container has the number, on any node. The cluster's own guest table answers this regardless of rights and of nodes that
@@ -21,7 +21,7 @@ const isTaken = (client: PveClient, vmid: Vmid, doing: string): Effect.Effect<bo
 
 /** The cluster's nodes, including those that are down. */
 const nodesOf = (client: PveClient, doing: string): Effect.Effect<readonly string[], HypervisorFault> =>
-  Effect.map(client.get("/nodes", {}, { doing }), (reply) => rows(reply.data).flatMap((row) => text(row, "node") ?? []))
+  Effect.map(client.get("/nodes", {}, { doing }), (reply) => rows(reply.data).flatMap((row) => nodeIn(row) ?? []))
 
 /** What the node reports about the VM; undefined when it has no such VM. That is certain because Proxmox checks rights first. */
 const powerOn = (
@@ -58,7 +58,7 @@ export const findElsewhere = Effect.fnUntraced(function* (
   const list = rows((yield* client.get("/cluster/resources", { type: "vm" }, { doing })).data)
   const row = list.find((candidate) => number(candidate, "vmid") === vmid)
   if (row !== undefined && text(row, "type") === "lxc") return undefined
-  const listed = row === undefined ? undefined : text(row, "node")
+  const listed = row === undefined ? undefined : nodeIn(row)
   const nodes = listed === undefined ? yield* nodesOf(client, doing) : [listed]
   for (const node of nodes.filter((each) => each !== lastSeenOn)) {
     const power = yield* powerOn(client, node, vmid, doing)

@@ -7,7 +7,7 @@ import * as Exit from "effect/Exit"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { blindness } from "../hypervisor/seek.ts"
-import { type Fields, recordOf, rows, text } from "../wire/read.ts"
+import { type Fields, nodeIn, recordOf, rows, text } from "../wire/read.ts"
 import { nicTexts } from "./observe-machines.ts"
 
 /** The networks each guest of a node is attached to, by VMID; without templates, which never run. */
@@ -46,7 +46,7 @@ export const readNodeGuests = Effect.fnUntraced(function* (
   if (doubt !== undefined)
     return yield* new HypervisorFault({ doing, reason: "locked", detail: `a guest may be missing from the list: ${doubt}` })
   const reply = yield* client.get("/cluster/resources", { type: "vm" }, { doing })
-  const here = rows(reply.data).filter((row) => text(row, "node") === node && text(row, "template") !== "1")
+  const here = rows(reply.data).filter((row) => nodeIn(row) === node && text(row, "template") !== "1")
   const read = yield* Effect.forEach(here, (row) => networksOf(client, node, row, doing), { concurrency: readsAtOnce })
   return new Map(read.flat())
 })

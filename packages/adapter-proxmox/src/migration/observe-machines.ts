@@ -3,7 +3,7 @@ import type { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
-import { type Fields, flag, number, recordOf, rows, text, words } from "../wire/read.ts"
+import { type Fields, flag, nodeIn, number, recordOf, rows, text, words } from "../wire/read.ts"
 
 /** Configurations read at once; the client has its own limit for each node. */
 const readsAtOnce = 16
@@ -71,7 +71,7 @@ export const observeMachines = Effect.fnUntraced(function* (
 ): Effect.fn.Return<readonly InstallationMachine[], HypervisorFault> {
   const reply = yield* client.get("/cluster/resources", { type: "vm" }, { doing: "list the machines of the cluster" })
   const read = Effect.fnUntraced(function* (row: Fields): Effect.fn.Return<readonly InstallationMachine[], HypervisorFault> {
-    const [vmid, node, type] = [number(row, "vmid"), text(row, "node"), text(row, "type")]
+    const [vmid, node, type] = [number(row, "vmid"), nodeIn(row), text(row, "type")]
     if (vmid === undefined || !isVmid(vmid) || node === undefined || (type !== "qemu" && type !== "lxc")) return []
     const at = path`/nodes/${node}/${type}/${vmid}`
     const doing = `read the network cards of VM ${vmid}`

@@ -3,7 +3,7 @@ import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
-import { child, type Fields, flag, rows, text } from "../wire/read.ts"
+import { child, type Fields, flag, nodeIn, rows, text } from "../wire/read.ts"
 import { isOurNetwork } from "./mark.ts"
 import { foreignEdits, readNetwork } from "./node-network.ts"
 
@@ -76,7 +76,7 @@ const pendingOnNodes = Effect.fnUntraced(function* (
 ): Effect.fn.Return<readonly string[], HypervisorFault> {
   const nodes = rows((yield* client.get("/nodes", {}, { doing })).data)
     .filter((row) => text(row, "status") === "online")
-    .flatMap((row) => text(row, "node") ?? [])
+    .flatMap((row) => nodeIn(row) ?? [])
   const edits = yield* Effect.forEach(
     nodes,
     (node) =>

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { PveClient } from "../client/client.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
-import { rows, text } from "../wire/read.ts"
+import { nodeIn, rows, text } from "../wire/read.ts"
 import { makeBridges, observeBridges } from "./bridges.ts"
 import type { ApplyTurn } from "./network-kind.ts"
 import { makeOtherApplies } from "./other-applies.ts"
@@ -34,7 +34,7 @@ export const makeHypervisorNetwork = (
           Effect.map((reply) =>
             rows(reply.data)
               .filter((row) => text(row, "status") === "online")
-              .flatMap((row) => text(row, "node") ?? [])
+              .flatMap((row) => nodeIn(row) ?? [])
               .toSorted()
               .at(0),
           ),

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { lookUntil } from "../tasks/settlement.ts"
-import { recordOf, rows, text, words } from "../wire/read.ts"
+import { nodeIn, recordOf, rows, text, words } from "../wire/read.ts"
 
 export type VnetSpec = Extract<NetworkSpec, { readonly type: "vnet" }>
 
@@ -26,7 +26,7 @@ const nodesOf = Effect.fnUntraced(function* (
   const nodes = yield* client.get("/nodes", {}, { doing })
   return rows(nodes.data)
     .filter((row) => text(row, "status") === "online")
-    .flatMap((row) => text(row, "node") ?? [])
+    .flatMap((row) => nodeIn(row) ?? [])
     .filter((node) => (only.length === 0 || only.includes(node)) && wanted?.includes(node) !== false)
 })
 

@@ -13,7 +13,7 @@ import { readConfig } from "../hypervisor/identity.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
 import { parseUpid } from "../tasks/upid.ts"
-import { flag, number, recordOf, rows, text } from "../wire/read.ts"
+import { flag, nodeIn, number, recordOf, rows, text } from "../wire/read.ts"
 import { membersIn, placesIn } from "./members.ts"
 import { accountOf, buildComment, idOfAccount, idOfPool, poolOf, sharedPool, tokenName } from "./names.ts"
 import { type BuildPlaces, grantBuild } from "./rights.ts"
@@ -142,7 +142,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
     const storages = rows((yield* client.get("/cluster/resources", { type: "storage" }, { doing })).data).filter(
       (row) => text(row, "storage") === isoStorage && text(row, "status") === "available",
     )
-    for (const node of storages.flatMap((row) => text(row, "node") ?? [])) {
+    for (const node of storages.flatMap((row) => nodeIn(row) ?? [])) {
       const content = yield* client.get(path`/nodes/${node}/storage/${isoStorage}/content`, { content: "iso" }, { doing })
       const own = rows(content.data).flatMap((row) => {
         const volid = text(row, "volid") ?? ""

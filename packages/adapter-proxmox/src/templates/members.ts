@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { findPool } from "../access/pools.ts"
 import type { PveClient } from "../client/client.ts"
 import { readConfig } from "../hypervisor/identity.ts"
-import { type Fields, flag, list, number, text } from "../wire/read.ts"
+import { type Fields, flag, list, nodeIn, number, text } from "../wire/read.ts"
 
 /** A VM, or a container, which builds do not use. */
 export type MemberKind = "qemu" | "lxc"
@@ -14,7 +14,7 @@ export const placesIn = (
   pool: Fields | undefined,
 ): readonly { readonly vmid: Vmid; readonly node: string; readonly kind: MemberKind }[] =>
   (pool === undefined ? [] : list(pool, "members")).flatMap((row) => {
-    const [vmid, node] = [number(row, "vmid"), text(row, "node")]
+    const [vmid, node] = [number(row, "vmid"), nodeIn(row)]
     return vmid !== undefined && isVmid(vmid) && node !== undefined
       ? [{ vmid, node, kind: text(row, "type") === "lxc" ? ("lxc" as const) : ("qemu" as const) }]
       : []

@@ -6,7 +6,7 @@ import {
   type ObservedZone,
   type PowerState,
 } from "@rangewright/domain"
-import { type Fields, flag, number, text, words } from "./read.ts"
+import { type Fields, flag, nodeIn, number, text, words } from "./read.ts"
 
 const mebibyte = 1024 * 1024
 const mib = (bytes: number | undefined): number => Math.round((bytes ?? 0) / mebibyte)
@@ -24,7 +24,7 @@ export const livePowerOf = (status: Fields): PowerState =>
 /** A VM of `cluster/resources`; undefined for containers and malformed rows. A fresh clone has neither name nor state for up to 10 s. */
 export const machineOf = (row: Fields): ObservedMachine | undefined => {
   const vmid = number(row, "vmid")
-  const node = text(row, "node")
+  const node = nodeIn(row)
   if (text(row, "type") !== "qemu" || vmid === undefined || !isVmid(vmid) || node === undefined) return undefined
   return {
     vmid,
@@ -40,7 +40,7 @@ export const machineOf = (row: Fields): ObservedMachine | undefined => {
 }
 
 export const nodeOf = (row: Fields): ObservedNode | undefined => {
-  const name = text(row, "node")
+  const name = nodeIn(row)
   if (text(row, "type") !== "node" || name === undefined) return undefined
   return {
     name,
@@ -54,7 +54,7 @@ export const nodeOf = (row: Fields): ObservedNode | undefined => {
 
 export const storageOf = (row: Fields): ObservedStorage | undefined => {
   const name = text(row, "storage")
-  const node = text(row, "node")
+  const node = nodeIn(row)
   if (text(row, "type") !== "storage" || name === undefined || node === undefined) return undefined
   return {
     name,
@@ -70,7 +70,7 @@ export const storageOf = (row: Fields): ObservedStorage | undefined => {
 
 /** A zone of a node; newer versions list zones among networks of all kinds. */
 export const zoneOf = (row: Fields): ObservedZone | undefined => {
-  const node = text(row, "node")
+  const node = nodeIn(row)
   const zone = text(row, "sdn") ?? (text(row, "network-type") === "zone" ? text(row, "network") : undefined)
   return zone === undefined || node === undefined ? undefined : { zone, node, state: zoneStateOf(text(row, "status")) }
 }

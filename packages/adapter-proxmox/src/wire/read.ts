@@ -25,6 +25,12 @@ export const text = (record: Fields, key: string): string | undefined => {
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
+/** The name of a row's node; undefined for what cannot be one, such as `..`, which a server could read as another path. */
+export const nodeIn = (row: Fields): string | undefined => {
+  const name = text(row, "node")
+  return name !== undefined && /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/iu.test(name) ? name : undefined
+}
+
 export const number = (record: Fields, key: string): number | undefined => {
   const value = field(record, key)
   const read = typeof value === "string" && /^-?\d+(?:\.\d+)?$/u.test(value) ? Number(value) : value
