@@ -67,6 +67,21 @@ describe("waiting for tasks", () => {
     expect(message).not.toContain("UPID")
   })
 
+  it("fails for all that wait when there is a bug, and works again afterwards", async () => {
+    let asked = 0
+    const get = () => (++asked === 1 ? Effect.die(new Error("a bug")) : Effect.succeed({ data: [listedRow], endpoint: 0 }))
+    const listedRow = { upid: upidOf(1).text, endtime: 1, status: "OK" }
+    const watcher = makeWatcher({ get } as never, { fastestSeconds: 0.25, slowestSeconds: 3 })
+    const [lost, again] = await runFast(
+      Effect.gen(function* () {
+        const awaitTask = yield* watcher
+        const first = yield* Effect.timeoutOption(Effect.flip(awaitTask(upidOf(1))), "1 minute")
+        return [Option.getOrUndefined(first)?.facts.reason, yield* awaitTask(upidOf(1))] as const
+      }),
+    )
+    expect([lost, again]).toEqual(["away", { type: "ok" }])
+  })
+
   it("fails for all that wait when the hypervisor is unreachable, and works again afterwards", async () => {
     const { watcher } = watcherOver((_, nth) => (nth === 1 ? { status: 595, text: "" } : listed(upids)))
     const [lost, again] = await runFast(

@@ -102,6 +102,13 @@ export const makeWatcher = Effect.fnUntraced(function* (
     // a node may take long to answer, or not answer: the next poll is not held up
     yield* Effect.forEach(doubtful, (task) => Effect.forkIn(askFor(task), scope), { discard: true })
   }).pipe(
+    // every run depends on this loop: not even a defect may end it
+    Effect.catchDefect((defect) =>
+      Effect.andThen(
+        Effect.logError("The tasks of the hypervisor could not be followed; whoever waits for one asks again", defect),
+        Effect.sync(() => snapshot().forEach((task) => finish(task, Effect.fail(noState(task.upid))))),
+      ),
+    ),
     // waiters are told; waiting again is safe
     Effect.catch((fault) => Effect.sync(() => snapshot().forEach((task) => finish(task, Effect.fail(fault))))),
   )
