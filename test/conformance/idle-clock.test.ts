@@ -46,6 +46,16 @@ describe("what counts as use of a range", () => {
     expect((await timer()).lastUse).toMatchObject({ by: idOf(service.keys.admin), request: "GET /range/etchosts" })
   })
 
+  it("a change of a range that is named in the body", async () => {
+    const before = await timer()
+    await ask("POST", "/blueprints/web%2Fbasic/apply", service.keys.admin, { rangeID: "R1", force: true })
+    expect((await timer()).lastUse).toMatchObject({
+      by: idOf(service.keys.admin),
+      request: "POST /blueprints/{blueprintID}/apply",
+    })
+    expect(Date.parse((await timer()).idleSince)).toBeGreaterThanOrEqual(Date.parse(before.idleSince))
+  })
+
   it("not the question when the range is shut down", async () => {
     const before = await timer()
     expect(await timer()).toEqual(before)

@@ -1,6 +1,5 @@
 import {
   Forbidden,
-  rootUserId,
   Unauthenticated,
   type Fault,
   type Group,
@@ -18,6 +17,7 @@ import { Requester } from "../operation/long-work.ts"
 import { type HandlerRequest, isAudited, type Operation, type RequestMeta } from "../operation/operation.ts"
 import type { AppServices } from "../services.ts"
 import { audited, type Told } from "./audited.ts"
+import { countUse } from "./count-use.ts"
 import { authenticate, callerOf, type Credentials, type Identity } from "./credentials.ts"
 import { requireEntitlement } from "./entitlement.ts"
 import { selectGroup } from "./select-group.ts"
@@ -127,8 +127,8 @@ function* admit(
   const activity = yield* Activity
   const now = new Date(yield* Clock.currentTimeMillis)
   activity.user(caller.id, now)
-  if (admission.range !== undefined && caller.id !== rootUserId && isUse(operation, admission))
-    activity.range(admission.range.id, {
+  if (admission.range !== undefined && isUse(operation, admission))
+    countUse(activity, admission.range.id, {
       at: now,
       by: caller.id,
       request: `${operation.route.method} ${operation.route.path}`,

@@ -1,4 +1,4 @@
-import { Failed, Forbidden, groupBy, rootUserId, type User, type UserId } from "@rangewright/domain"
+import { Failed, Forbidden, groupBy, type User, type UserId } from "@rangewright/domain"
 import {
   AuditTrail,
   type ByteChannel,
@@ -21,6 +21,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { audited, type Told } from "../access/audited.ts"
+import { countUse } from "../access/count-use.ts"
 import { machineFor } from "../access/machine-for.ts"
 import { Activity } from "../activity.ts"
 import type { Page, RequestMeta } from "../operation/request-meta.ts"
@@ -211,7 +212,7 @@ const make = Effect.gen(function* () {
         ? Effect.map(Clock.currentTimeMillis, (now) => {
             const at = new Date(now)
             activity.user(callerId, at)
-            if (callerId !== rootUserId) activity.range(rangeId, { at, by: callerId, request: "GET /vm/console/view" })
+            countUse(activity, rangeId, { at, by: callerId, request: "GET /vm/console/view" })
           })
         : Effect.void
   }

@@ -1,6 +1,9 @@
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { countUse } from "../access/count-use.ts"
 import { rangeOfBody } from "../access/select-range.ts"
+import { Activity } from "../activity.ts"
 import { blueprintConfig, readableBlueprint } from "../blueprint/find-blueprint.ts"
 import { operation } from "../operation/operation.ts"
 import { storeConfig } from "../range/store-config.ts"
@@ -30,9 +33,12 @@ export const applyBlueprintToRange = operation({
     404: "no blueprint has this ID; the range is unknown, or none is selected",
     409: "testing mode is on and force is not set",
   },
-  handle: ({ path, body = {}, range: sentFor, user }) =>
+  handle: ({ path, body = {}, range: sentFor, caller, user, key }) =>
     Effect.gen(function* () {
+      const activity = yield* Activity
       const range = yield* rangeOfBody(body.rangeID, sentFor, user)
+      const at = new Date(yield* Clock.currentTimeMillis)
+      countUse(activity, range.id, { at, by: caller.id, request: "POST /blueprints/{blueprintID}/apply", keyId: key?.id })
       const blueprint = yield* readableBlueprint(path.blueprintID, user)
       const lines = yield* storeConfig({ range, user, force: body.force ?? false, text: blueprintConfig(blueprint) })
       return { result: [`Blueprint ${blueprint.id} applied to range ${range.id}`, ...lines].join("\n") }

@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { countUse } from "../access/count-use.ts"
 import { rangeOfBody } from "../access/select-range.ts"
 import { Activity } from "../activity.ts"
 import { operation } from "../operation/operation.ts"
@@ -131,7 +132,7 @@ export const changeManyRanges = operation({
               const range = yield* item === ""
                 ? Effect.fail(new Conflict({ what: "No range is named" }))
                 : rangeOfBody(item, undefined, user)
-              activity.range(range.id, {
+              countUse(activity, range.id, {
                 at: new Date(yield* Clock.currentTimeMillis),
                 by: caller.id,
                 request: "POST /bulk",
