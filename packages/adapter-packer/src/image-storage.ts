@@ -46,14 +46,23 @@ export const openImageStorage = (
   const ask = (method: string, path: string, signal: AbortSignal, body?: CallBody): Promise<unknown> =>
     call(method, `/nodes/${encodeURIComponent(node)}${path}`, signal, body)
 
+  /** A question, which the hypervisor answers at once or not at all. */
+  const askSoon = (path: string, signal: AbortSignal): Promise<unknown> => {
+    const late = AbortSignal.timeout(answerMillis)
+    return ask("GET", path, AbortSignal.any([signal, late])).catch((error: unknown) => {
+      throw late.aborted && !signal.aborted
+        ? new Error(`the hypervisor did not answer within ${Math.ceil(answerMillis / 1000)} s`)
+        : error
+    })
+  }
+
   /** Waits for a task; fails when the task fails. */
   const untilDone = async (task: unknown, signal: AbortSignal): Promise<void> => {
     if (typeof task !== "string" || !task.startsWith("UPID:")) throw new Error("the hypervisor did not return a task")
     // nobody can abort this wait, so a hypervisor that falls silent, or a task without an end, ends it
     const end = performance.now() + taskMillis
     while (performance.now() < end) {
-      const soon = AbortSignal.any([signal, AbortSignal.timeout(answerMillis)])
-      const status = await ask("GET", `/tasks/${encodeURIComponent(task)}/status`, soon)
+      const status = await askSoon(`/tasks/${encodeURIComponent(task)}/status`, signal)
       if (isRow(status) && status["status"] === "stopped") {
         if (status["exitstatus"] === "OK") return
         throw new Error(`the hypervisor did not accept it: ${String(status["exitstatus"]).slice(0, 300)}`)
@@ -70,7 +79,7 @@ export const openImageStorage = (
     volumeOf,
     /** All of the service's own images there. */
     list: async (signal: AbortSignal): Promise<readonly StoredImage[]> => {
-      const rows = await ask("GET", `${content}?content=iso`, signal)
+      const rows = await askSoon(`${content}?content=iso`, signal)
       return (Array.isArray(rows) ? rows : []).filter(isRow).flatMap((row) => {
         const { volid, size, ctime } = row
         if (typeof volid !== "string" || !volid.startsWith(`${storage}:iso/${prefix}`)) return []

@@ -122,7 +122,12 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
         `${url} has the checksum ${has}, and the template names ${sum}`,
         "GET /templates/check shows which images have changed. Update iso_checksum if you want the new image.",
       )
-    const task = yield* within((signal) => storage.send(image, signal))
+    const task = yield* within((signal) => storage.send(image, signal)).pipe(
+      Effect.timeoutOrElse({
+        duration: longestSeconds * 1000,
+        orElse: () => Effect.fail(`it was not uploaded within ${longestSeconds / 3600} hours`),
+      }),
+    )
     say(`the node stores ${url}`)
     // even when the build is aborted: stopping the task might leave half a file
     yield* Effect.uninterruptible(within((signal) => storage.untilDone(task, signal)))
