@@ -157,12 +157,14 @@ case $cmd in
     case ${1:-} in -h | --help) say "pack: writes the tarballs of the library packages into $root/artifacts; npm install artifacts/*.tgz installs them"; exit 0 ;; esac
     mkdir -p artifacts
     libraries=$(ls packages | grep -vx -e server -e web)
-    "$bin/tsc" -b $(for p in $libraries; do echo "packages/$p"; done)
-    for p in $libraries; do
-      # pnpm brings the licence by itself, but not where a source is called license.ts
-      cp LICENSE "packages/$p/"
-      (trap 'rm -f LICENSE' EXIT; cd "packages/$p" && pnpm pack --pack-destination ../../artifacts)
-    done
+    # one checker each: packages are checked side by side, and several checkers of one would repeat each other's work
+    "$bin/tsc" -b --checkers 1 $(for p in $libraries; do echo "packages/$p"; done)
+    # pnpm brings the licence by itself, but not where a source is called license.ts
+    (
+      trap 'for p in $libraries; do rm -f "packages/$p/LICENSE"; done' EXIT
+      for p in $libraries; do cp LICENSE "packages/$p/"; done
+      pnpm --recursive $(for p in $libraries; do echo "--filter=./packages/$p"; done) pack --pack-destination "$root/artifacts"
+    )
     say "the tarballs are in $root/artifacts; install them with: npm install $root/artifacts/*.tgz"
     ;;
   pnpm) pnpm "$@" ;;
