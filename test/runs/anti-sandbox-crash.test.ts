@@ -1,9 +1,8 @@
 import { type RunRequest, runPlannerLayer } from "@rangewright/application"
 import { type Disguise, type Range, rangeOf, readDescription, type Vmid } from "@rangewright/domain"
 import { describe, expect, it } from "vitest"
-import { goOn, runUntilDeath } from "./support/crash.ts"
-import { makeCrashGate } from "./support/crash-gate.ts"
-import { boot, createRange, type Lab, makeCompany, outlives, startAndWait } from "./support/lab.ts"
+import { deathsIn, goOn } from "./support/crash.ts"
+import { boot, createRange, type Lab, makeCompany, startAndWait } from "./support/lab.ts"
 
 const config = `ludus:
   - vm_name: "{{ range_id }}-one"
@@ -52,26 +51,21 @@ const endOf = (lab: Lab, { id }: Range) => {
 
 describe("a process that dies before or after any journal write or port call", { timeout: 240_000 }, () => {
   it.each([true, false])("resumes the disguise, and never loses what the machine had before (disguising: %s)", async (isOn) => {
-    const undisturbed = await prepared(!isOn)
-    const gate = makeCrashGate(undefined, () => outlives(undisturbed.lab))
-    const process = boot(undisturbed.lab, gate)
-    const { state } = await startAndWait(process, undisturbed.range, asking(undisturbed.lab, isOn))
-    await process.dispose()
-    expect(state.status).toBe("success")
-    const end = endOf(undisturbed.lab, undisturbed.range)
+    const { lab: calm, range } = await prepared(!isOn)
+    const request = asking(calm, isOn)
+    const { deaths, state } = await deathsIn(calm, range, request)
+    expect(state?.status).toBe("success")
+    const end = endOf(calm, range)
     expect(end).toMatchObject({ power: "running", hardware: { smbios: isOn ? { manufacturer: "HP" } : {} } })
     expect(end.undisguised === undefined).toBe(!isOn)
     const broken: unknown[] = []
+    const known = calm.store.runs.size - 1
     let crashes = 0
-    // before that nothing is written, and nothing was acknowledged
-    const opened = gate.trace.indexOf("before RunJournal.open") + 1
-    expect(opened).toBeGreaterThan(0)
-    for (const at of gate.distinct().filter((moment) => moment >= opened)) {
-      const { lab, range } = await prepared(!isOn)
-      const dying = makeCrashGate(at)
-      const request = asking(lab, isOn)
-      const acknowledged = await runUntilDeath(lab, range, request, dying)
-      if (dying.dead()) crashes += 1
+    for (const { at, moment, acknowledged, lab: copy } of deaths) {
+      const lab = copy()
+      // before the run is there nothing is written, and nothing was acknowledged
+      if (lab.store.runs.size === known) continue
+      crashes += 1
       await goOn(lab, range, request, acknowledged)
       const running = [...lab.store.runs.values()].filter(
         ({ record }) => record.status === "running" && rangeOf(record) !== undefined,
@@ -80,7 +74,7 @@ describe("a process that dies before or after any journal write or port call", {
         expect(endOf(lab, range)).toEqual(end)
         expect(running).toHaveLength(0)
       } catch (error) {
-        broken.push({ at, moment: dying.trace.at(-1), error: String(error).slice(0, 1500) })
+        broken.push({ at, moment, error: String(error).slice(0, 1500) })
       }
     }
     expect(crashes).toBeGreaterThan(40)

@@ -1,8 +1,7 @@
 import type { RunRequest } from "@rangewright/application"
 import type { Range } from "@rangewright/domain"
 import { describe, expect, it } from "vitest"
-import { goOn, runUntilDeath } from "./support/crash.ts"
-import { makeCrashGate } from "./support/crash-gate.ts"
+import { deathsIn, goOn } from "./support/crash.ts"
 import {
   boot,
   createRange,
@@ -12,49 +11,35 @@ import {
   type Lab,
   makeCompany,
   makeLab,
-  outlives,
   startAndWait,
   strays,
 } from "./support/lab.ts"
 
-const undisturbed = async (make: () => Lab, request: RunRequest, before: (lab: Lab, range: Range) => Promise<void>) => {
-  const lab = make()
-  const range = await createRange(lab)
-  await before(lab, range)
-  const gate = makeCrashGate(undefined, () => outlives(lab))
-  const process = boot(lab, gate)
-  await startAndWait(process, range, request)
-  await process.dispose()
-  return { end: endOf(lab), moments: gate.distinct() }
-}
-
-/** Crashes at every moment that leaves a new state, each time in a fresh world; returns the moments after which it did not converge. */
+/** A new process goes on from every distinct state in which one can die; returns those from which it did not converge. */
 const crashEverywhere = async (make: () => Lab, request: RunRequest, before: (lab: Lab, range: Range) => Promise<void>) => {
-  const { end, moments } = await undisturbed(make, request, before)
+  const calm = make()
+  const range = await createRange(calm)
+  await before(calm, range)
+  const { deaths } = await deathsIn(calm, range, request)
+  const end = endOf(calm)
   const broken: unknown[] = []
-  let crashes = 0
-  for (const at of moments) {
-    const lab = make()
-    const range = await createRange(lab)
-    await before(lab, range)
-    const gate = makeCrashGate(at)
-    const acknowledged = await runUntilDeath(lab, range, request, gate)
+  for (const { at, moment, acknowledged, lab: copy } of deaths) {
+    const lab = copy()
     await goOn(lab, range, request, acknowledged)
     const after = {
       end: endOf(lab),
       strays: strays(lab),
       running: [...lab.store.runs.values()].filter(({ record }) => record.status === "running").length,
     }
-    if (gate.dead()) crashes += 1
     const lost = acknowledged !== undefined && lab.store.ranges.has(range.id) && !lab.store.runs.has(acknowledged.id)
     try {
       expect(after).toEqual({ end, strays: [], running: 0 })
       expect(lost).toBe(false)
     } catch (error) {
-      broken.push({ at, moment: gate.trace.at(-1), error: String(error).slice(0, 2000) })
+      broken.push({ at, moment, error: String(error).slice(0, 2000) })
     }
   }
-  return { crashes, broken }
+  return { crashes: deaths.length, broken }
 }
 
 const makeTrio = (): Lab => makeLab(["vm1", "vm2", "vm3"])

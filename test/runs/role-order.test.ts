@@ -2,9 +2,9 @@ import type { RunState, StepPhase } from "@rangewright/domain"
 import type { GuestAutomation, GuestTask } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
-import { goOn, runUntilDeath } from "./support/crash.ts"
+import { deathsIn, goOn } from "./support/crash.ts"
 import { makeCrashGate } from "./support/crash-gate.ts"
-import { boot, createRange, deploy, type Lab, makeCompany, outlives, startAndWait } from "./support/lab.ts"
+import { boot, createRange, deploy, type Lab, makeCompany, startAndWait } from "./support/lab.ts"
 
 const linux = (name: string, octet: number, roles: readonly unknown[]) => ({
   vm_name: `{{ range_id }}-${name}`,
@@ -99,21 +99,12 @@ describe("roles in the order of the file", () => {
   })
 
   it("keep their order, and wait for what fails, when the process dies at any moment from the first failure on", async () => {
-    const make = (): Lab => {
-      const lab = makeLab()
-      failing(lab, "LAB-one", "clone")
-      return lab
-    }
-    const whole = make()
-    const counting = makeCrashGate(undefined, () => outlives(whole))
-    const process = boot(whole, counting)
-    await startAndWait(process, await createRange(whole))
-    await process.dispose()
+    const whole = makeLab()
+    failing(whole, "LAB-one", "clone")
+    const range = await createRange(whole)
     const broken: unknown[] = []
-    for (const at of counting.distinct()) {
-      const lab = make()
-      const range = await createRange(lab)
-      const acknowledged = await runUntilDeath(lab, range, deploy, makeCrashGate(at))
+    for (const { at, acknowledged, lab: copy } of (await deathsIn(whole, range, deploy)).deaths) {
+      const lab = copy()
       await goOn(lab, range, deploy, acknowledged)
       const done = lab.world.calls.flatMap(({ method, action }) =>
         method === "settle" && action?.kind === "guest" && ["role", "primary-dc"].includes(action.stage)

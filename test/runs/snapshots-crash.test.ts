@@ -1,9 +1,8 @@
 import { type RunRequest, runPlannerLayer } from "@rangewright/application"
 import { type Range, rangeOf, type Vmid, writeSnapshotText } from "@rangewright/domain"
 import { describe, expect, it } from "vitest"
-import { goOn, runUntilDeath } from "./support/crash.ts"
-import { makeCrashGate } from "./support/crash-gate.ts"
-import { boot, createRange, type Lab, makeCompany, outlives, startAndWait } from "./support/lab.ts"
+import { deathsIn, goOn } from "./support/crash.ts"
+import { boot, createRange, type Lab, makeCompany, startAndWait } from "./support/lab.ts"
 
 const config = `ludus:
   - vm_name: "{{ range_id }}-one"
@@ -71,24 +70,16 @@ interface Scenario {
   readonly spoil?: (lab: Lab) => void
 }
 
-/** Crashes before and after every call of a port, each time in a fresh world; returns the moments with a different end. */
+/** A new process goes on from every distinct state in which one can die; returns those with a different end. */
 const crashEverywhere = async ({ withSnapshot, request, spoil }: Scenario) => {
-  const undisturbed = await prepared(withSnapshot)
-  spoil?.(undisturbed.lab)
-  const gate = makeCrashGate(undefined, () => outlives(undisturbed.lab))
-  const process = boot(undisturbed.lab, gate)
-  const { state } = await startAndWait(process, undisturbed.range, request(undisturbed.lab))
-  await process.dispose()
-  const end = endOf(undisturbed.lab, undisturbed.range)
+  const { lab: calm, range } = await prepared(withSnapshot)
+  spoil?.(calm)
+  const asked = request(calm)
+  const { deaths, state } = await deathsIn(calm, range, asked)
+  const end = endOf(calm, range)
   const broken: unknown[] = []
-  let crashes = 0
-  for (const at of gate.distinct()) {
-    const { lab, range } = await prepared(withSnapshot)
-    spoil?.(lab)
-    const dying = makeCrashGate(at)
-    const asked = request(lab)
-    const acknowledged = await runUntilDeath(lab, range, asked, dying)
-    if (dying.dead()) crashes += 1
+  for (const { at, moment, acknowledged, lab: copy } of deaths) {
+    const lab = copy()
     await goOn(lab, range, asked, acknowledged)
     const running = [...lab.store.runs.values()].filter(
       ({ record }) => record.status === "running" && rangeOf(record) !== undefined,
@@ -97,10 +88,10 @@ const crashEverywhere = async ({ withSnapshot, request, spoil }: Scenario) => {
       expect(endOf(lab, range)).toEqual(end)
       expect(running).toHaveLength(0)
     } catch (error) {
-      broken.push({ at, moment: dying.trace.at(-1), error: String(error).slice(0, 1500) })
+      broken.push({ at, moment, error: String(error).slice(0, 1500) })
     }
   }
-  return { end, crashes, broken, status: state.status }
+  return { end, crashes: deaths.length, broken, status: state?.status }
 }
 
 const second = (lab: Lab): Vmid => vmidsOf(lab)[1]!

@@ -1,9 +1,8 @@
 import { type RunRequest, runPlannerLayer } from "@rangewright/application"
 import { isClosed, type Range, rangeOf, testingSnapshot, type Vmid, writeSnapshotText } from "@rangewright/domain"
 import { describe, expect, it } from "vitest"
-import { goOn, runUntilDeath } from "./support/crash.ts"
-import { makeCrashGate } from "./support/crash-gate.ts"
-import { boot, createRange, type Lab, makeCompany, outlives, startAndWait } from "./support/lab.ts"
+import { deathsIn, goOn } from "./support/crash.ts"
+import { boot, createRange, keptLab, type Lab, makeCompany, startAndWait } from "./support/lab.ts"
 
 const machine = (name: string, octet: number): string => `
   - vm_name: "{{ range_id }}-${name}"
@@ -45,18 +44,27 @@ const loaded = ({ world }: Lab): string => {
   return last?.kind === "guest" ? JSON.stringify(last.input) : ""
 }
 
-/** A deployed router and its machines, after these requests. */
+const deployedLabs = new Map<string, Promise<{ readonly copy: () => Lab; readonly range: Range }>>()
+
+/** A deployed router and its machines, after these requests: each a copy of the same. */
 const prepared = async (
   config: string,
   before: readonly RunRequest[] = [],
 ): Promise<{ readonly lab: Lab; readonly range: Range }> => {
-  const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config }
-  const range = await createRange(lab)
-  const process = boot(lab)
-  expect((await startAndWait(process, range)).state.status).toBe("success")
-  for (const request of before) expect((await startAndWait(process, range, request)).state.status).toBe("success")
-  await process.dispose()
-  return { lab, range }
+  const prepare = async () => {
+    const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config }
+    const range = await createRange(lab)
+    const process = boot(lab)
+    expect((await startAndWait(process, range)).state.status).toBe("success")
+    for (const request of before) expect((await startAndWait(process, range, request)).state.status).toBe("success")
+    await process.dispose()
+    return { copy: keptLab(lab), range }
+  }
+  const key = JSON.stringify([config, before])
+  const made = deployedLabs.get(key) ?? prepare()
+  deployedLabs.set(key, made)
+  const { copy, range } = await made
+  return { lab: copy(), range }
 }
 
 const endOf = (lab: Lab, range: Range) => ({
@@ -91,24 +99,17 @@ interface Scenario {
   readonly holds?: (lab: Lab, range: Range) => void
 }
 
-/** Crashes before and after every call of a port, each time in a fresh world; returns the moments with a different end. */
+/** A new process goes on from every distinct state in which one can die; returns those with a different end. */
 const crashEverywhere = async ({ config = one, before, request, spoil, holds }: Scenario) => {
-  const undisturbed = await prepared(config, before)
-  spoil?.(undisturbed.lab)
-  const gate = makeCrashGate(undefined, () => outlives(undisturbed.lab))
-  const process = boot(undisturbed.lab, gate)
-  const { state } = await startAndWait(process, undisturbed.range, request)
-  await process.dispose()
-  const end = endOf(undisturbed.lab, undisturbed.range)
+  const calm = await prepared(config, before)
+  const { range } = calm
+  spoil?.(calm.lab)
+  const known = calm.lab.store.runs.size
+  const { deaths, state } = await deathsIn(calm.lab, range, request)
+  const end = endOf(calm.lab, range)
   const broken: unknown[] = []
-  let crashes = 0
-  for (const at of gate.distinct()) {
-    const { lab, range } = await prepared(config, before)
-    spoil?.(lab)
-    const dying = makeCrashGate(at)
-    const known = lab.store.runs.size
-    const acknowledged = await runUntilDeath(lab, range, request, dying)
-    if (dying.dead()) crashes += 1
+  for (const { at, moment, acknowledged, lab: copy } of deaths) {
+    const lab = copy()
     try {
       holds?.(lab, range)
       // an earlier run of this kind is not the requested one
@@ -120,10 +121,10 @@ const crashEverywhere = async ({ config = one, before, request, spoil, holds }: 
       )
       expect(running).toHaveLength(0)
     } catch (error) {
-      broken.push({ at, moment: dying.trace.at(-1), error: String(error).slice(0, 1500) })
+      broken.push({ at, moment, error: String(error).slice(0, 1500) })
     }
   }
-  return { end, crashes, broken, status: state.status }
+  return { end, crashes: deaths.length, broken, status: state?.status }
 }
 
 const failing = (kind: string, of: (lab: Lab) => Vmid) => (lab: Lab) => {

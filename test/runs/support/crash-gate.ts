@@ -26,8 +26,15 @@ export interface WatchingGate extends CrashGate {
 const textOf = (data: unknown): string =>
   JSON.stringify(data, (_name, value: unknown) => (value instanceof Map || value instanceof Set ? [...value] : value))
 
-/** `crashAt`: the moment (from 1) of the process's death; undefined: never. `outlives`: what a new process finds if this one dies now. */
-export const makeCrashGate = (crashAt?: number, outlives?: () => unknown): WatchingGate => {
+/**
+ * `crashAt`: the moment (from 1) of the process's death; undefined: never. `outlives`: what a new process finds if this one dies now.
+ * `changed` is called at each of the distinct moments.
+ */
+export const makeCrashGate = (
+  crashAt?: number,
+  outlives?: () => unknown,
+  changed: (moment: string) => void = () => undefined,
+): WatchingGate => {
   const trace: string[] = []
   const distinct: number[] = []
   let before: string | undefined
@@ -39,7 +46,10 @@ export const makeCrashGate = (crashAt?: number, outlives?: () => unknown): Watch
       if (dead) return Effect.die(new Error("the process is dead"))
       trace.push(moment)
       const now = outlives && textOf(outlives())
-      if (now === undefined || now !== before) distinct.push(trace.length)
+      if (now === undefined || now !== before) {
+        distinct.push(trace.length)
+        changed(moment)
+      }
       before = now
       if (trace.length !== crashAt) return Effect.void
       dead = true

@@ -50,6 +50,7 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
 import { newRange } from "../../contracts/storage/samples.ts"
 import { guardedPorts } from "../../support/guarded-ports.ts"
+import { keptCopy } from "../../support/memory-copies.ts"
 import { plainSecrets } from "../../support/plain-secrets.ts"
 import { type CrashGate, makeCrashGate } from "./crash-gate.ts"
 import { deletePlan, deployPlan, labTemplate, planOf, stepOf } from "./lab-plan.ts"
@@ -96,6 +97,16 @@ export const makeLab = (
   return { store, storage, world, hypervisor, internet, clock: makeVirtualClock(), planner, config: "", settings: labSettings }
 }
 export type Lab = ReturnType<typeof makeLab>
+
+/** Takes down a lab over memory adapters as it is now, and makes copies of that. Functions of its world, as of its faults, are shared. */
+export const keptLab = (lab: Lab): (() => Lab) => {
+  const [store, world, internet] = [keptCopy(lab.store), keptCopy(lab.world), keptCopy(lab.internet)]
+  const now = lab.clock.now()
+  return () => {
+    const copy = { ...lab, store: store(), world: world(), internet: internet(), clock: makeVirtualClock(now) }
+    return { ...copy, storage: memoryStorageLayer(copy.store), hypervisor: memoryHypervisorLayer(copy.world) }
+  }
+}
 
 const templates = [
   "debian-11-x64-server-template",
