@@ -50,6 +50,19 @@ export const planRange = async (wanted: RangeToPlan): Promise<RangePlan> => {
     { configuration: "text", templates: "texts", rangeId: "text", nodes: "texts", settings: "object" },
   )
   const decided = withDefaults(usualSettings, settings)
+  requireKinds(
+    "planRange: settings",
+    { ...decided },
+    {
+      reservedRangeNumbers: "list",
+      sdnZone: "text",
+      vxlanTagBase: "number",
+      vmidSpan: "object",
+      rangeDefaults: "object",
+      protectedAddresses: "texts",
+    },
+  )
+  requireKinds("planRange: settings: vmidSpan", { ...decided.vmidSpan }, { from: "number", to: "number" })
   const world = makeMemoryWorld(nodes)
   for (const [index, name] of templates.entries()) addTemplate(world, firstTemplate + index, name, nodes[0])
   const planned = Effect.gen(function* () {

@@ -1,7 +1,9 @@
-import { type BlueprintRow, catalogOf, type Installed, type SourceCatalog } from "@rangewright/domain/catalog"
+import { type BlueprintRow, catalogOf, type Installed, type InstallScope, type SourceCatalog } from "@rangewright/domain/catalog"
 import { readSource, sayIssues } from "@rangewright/domain/source"
 import * as Result from "effect/Result"
-import { invalid, requireKinds, withDefaults } from "./invalid.ts"
+import { invalid, requireKinds, requireKindsOfAll, withDefaults } from "./invalid.ts"
+
+const scopes: readonly InstallScope[] = ["global", "user"]
 
 export interface SourceToRead {
   readonly id: string
@@ -33,6 +35,15 @@ export const readCatalog = (source: SourceToRead): SourceCatalog => {
     { templates, roles, collections },
     { templates: "texts", roles: "objects", collections: "objects" },
   )
+  for (const [kind, copies] of Object.entries({ roles, collections })) {
+    requireKindsOfAll(`readCatalog: installed: ${kind}`, copies, { name: "text", scope: "text" })
+    const wrong = copies.find(({ scope }) => !scopes.includes(scope))
+    if (wrong !== undefined)
+      invalid(
+        `readCatalog: installed: ${kind}: the scope of ${wrong.name} must be one of ${scopes.join(", ")}, but it is ${wrong.scope}`,
+      )
+  }
+  requireKindsOfAll("readCatalog: blueprints", blueprints, { sourceBlueprintID: "text", version: "text" })
   const texts = new Map(Object.entries(files))
   for (const [path, text] of texts) requireKinds("readCatalog: files", { [path]: text }, { [path]: "text" })
   const read = readSource({ entries: [...texts.keys()].map((path) => ({ path, kind: "file" as const })), texts })

@@ -2,7 +2,7 @@ import { rangeNumberSpan } from "@rangewright/domain/access"
 import { checkRangeConfig, type ConfigIssue, parseRangeConfig, type RangeFacts } from "@rangewright/domain/range"
 import * as Result from "effect/Result"
 import { rangeId } from "./ids.ts"
-import { invalid, requireKinds } from "./invalid.ts"
+import { invalid, requireKinds, requireKindsOfAll } from "./invalid.ts"
 
 /** What is known about the installation that the range is for. Absent facts are not checked. */
 export interface ConfigurationFacts {
@@ -51,6 +51,7 @@ export const validateConfiguration = (yaml: string, facts: ConfigurationFacts = 
     { rangeId: id, rangeNumber, nodes: nodes === undefined ? [] : nodes, defaults },
     { rangeId: "text", rangeNumber: "number", nodes: "objects", defaults: "object" },
   )
+  requireKindsOfAll("validateConfiguration: facts: nodes", nodes ?? [], { name: "text" })
   if (!isRangeNumber(rangeNumber))
     invalid(
       `validateConfiguration: facts: rangeNumber must be a whole number from ${rangeNumberSpan.from} to ${rangeNumberSpan.to}, but it is ${rangeNumber}`,

@@ -99,6 +99,23 @@ describe("input of another kind", () => {
       "installed: roles[0] must be an object",
       () => readCatalog({ id: "acme", files, installed: { roles: ["acme.hello" as never] } }),
     ],
+    [
+      "installed: roles[0] needs scope, a string",
+      () => readCatalog({ id: "acme", files, installed: { roles: [{ name: "acme.hello" } as never] } }),
+    ],
+    [
+      "installed: collections: the scope of acme.x must be one of global, user, but it is all",
+      () => readCatalog({ id: "acme", files, installed: { collections: [{ name: "acme.x", scope: "all" as never }] } }),
+    ],
+    [
+      "settings: protectedAddresses must be a list of strings",
+      () => planRange({ configuration: machine(), templates: [], settings: { protectedAddresses: 7 as never } }),
+    ],
+    [
+      "settings: vmidSpan needs from, a number",
+      () => planRange({ configuration: machine(), templates: [], settings: { vmidSpan: {} as never } }),
+    ],
+    ["facts: nodes[0] needs name, a string", () => validateConfiguration(machine(), { nodes: [{} as never] })],
     ["blueprints[0] must be an object", () => readCatalog({ id: "acme", files, blueprints: [null as never] })],
     ["index[0] must be an object", () => resolveSubscriptionRoles({ index: [null as never], license, wanted: [] })],
     [
