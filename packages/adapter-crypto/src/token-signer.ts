@@ -7,6 +7,8 @@ import { createHmac } from "node:crypto"
 import { keyFor, type MasterKey } from "./master-key.ts"
 
 const lifetimeSeconds = tokenDays * 24 * 60 * 60
+/** How much later than now a token may have been signed, because clocks are not exact. */
+const aheadSeconds = 60 * 60
 /** Value that clients of the record API expect in a token. */
 const collectionId = "_pb_users_auth_"
 const longestToken = 4096
@@ -35,7 +37,11 @@ export const tokenSigner = (master: MasterKey): TokenSigner["Service"] => {
     verify: (token, tokenKey, use, now) =>
       Effect.promise(() =>
         jwtVerify(token, keyOf(tokenKey), { algorithms: ["HS256"], currentDate: now, requiredClaims: ["exp"] }).then(
-          ({ payload }) => payload["type"] === use && payload["collectionId"] === collectionId,
+          ({ payload }) =>
+            payload["type"] === use &&
+            payload["collectionId"] === collectionId &&
+            // one that is valid for longer was signed before the clock was set back
+            (payload.exp ?? 0) <= now.getTime() / 1000 + lifetimeSeconds + aheadSeconds,
           () => false,
         ),
       ),

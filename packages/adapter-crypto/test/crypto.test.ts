@@ -149,6 +149,9 @@ describe("tokens", () => {
     expect(signer.subject(token)).toBe(subject.recordId)
     expect(await verify(token, "own-key", later(6.9))).toBe(true)
     expect(await verify(token, "own-key", later(7.1))).toBe(false)
+    // clocks are not exact, but this one was set back since
+    expect(await verify(token, "own-key", later(-0.03))).toBe(true)
+    expect(await verify(token, "own-key", later(-0.1))).toBe(false)
   })
 
   it("end when the user's own key or the service's changes", async () => {

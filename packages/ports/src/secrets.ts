@@ -54,7 +54,7 @@ export class TokenSigner extends Context.Service<
     ) => Effect.Effect<string>
     /** The record id in a token that is not verified yet; undefined if it is not one of our tokens. */
     readonly subject: (token: string) => string | undefined
-    /** Whether the token is valid for this use. */
+    /** Whether the token is valid for this use. One that was signed more than an hour later than now is not: the clock was set back. */
     readonly verify: (token: string, tokenKey: string, use: TokenUse, now: Date) => Effect.Effect<boolean>
   }
 >()("rangewright/TokenSigner") {}
