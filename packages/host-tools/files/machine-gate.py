@@ -9,6 +9,7 @@ The tool finds each -PORT in use.
 Clients of the socket INWARD may ask which ports have listeners, connect to one of them, and interrupt the tool."""
 
 import os
+import resource
 import signal
 import socket
 import sys
@@ -154,7 +155,10 @@ proxy = listen("127.0.0.1")
 servers = [(proxy, lend, None, None)]
 servers += [(listen("127.0.0.1", int(port)), lend, name, 80) for name, port in named]
 servers += [(listen("0.0.0.0", port), to_machine) for port in machine_ports]
-taken = [take(port) for port in taken_ports if port not in own]
+files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+# each takes a file of this process, which needs some for connections; the first ones matter most
+room = len(taken_ports) if files == resource.RLIM_INFINITY else max(0, files - 256)
+taken = [take(port) for port in taken_ports[:room] if port not in own]
 back = socket.socket(socket.AF_UNIX)
 back.bind(inward_path)
 back.listen(32)

@@ -116,6 +116,28 @@ except KeyboardInterrupt:
     expect(lines).toEqual(["listens", expect.stringContaining("Address already in use")])
   })
 
+  it("runs with fewer of them where a process may open few files", async () => {
+    const many = { ...among, taken: [8124, ...Array.from({ length: 900 }, (_, i) => 9000 + i)] }
+    const few =
+      "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300)); import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
+    const lines: string[] = []
+    const listen = (port: number): string =>
+      `python3 -c 'import socket; socket.create_server(("0.0.0.0", ${port})); print("listens")' 2>&1 | tail -1`
+    const work = Effect.gen(function* () {
+      const { confine, limits } = yield* prepareRun(host, {
+        folder,
+        mounts: [],
+        reach: { networks: [network], servers: [], internet: false },
+        among: many,
+      })
+      const args = ["-c", few, ...confine(["sh", "-c", `${listen(8124)}; ${listen(9899)}`])]
+      const env = { PATH: systemPath, HOME: join(folder, "home") }
+      return yield* runCommand({ program: "python3", args, env, folder, ...limits }, 1_000_000, (_, text) => lines.push(text))
+    }).pipe(Effect.scoped)
+    await Effect.runPromise(work)
+    expect(lines).toEqual([expect.stringContaining("Address already in use"), "listens"])
+  })
+
   it("does not run without a sandbox", async () => {
     const bare: ToolHost = { ...host, sandbox: { works: false, because: "bwrap: it is not installed" } }
     await expect(Effect.runPromise(running("true", [], [], bare))).rejects.toThrow("it may only run in a sandbox, and bwrap")
