@@ -41,6 +41,7 @@ const tokenOf = ({ invites = [] }: Answer): string => invites[0]?.address.split(
 const accept = (token: string, chosen: string) => send("POST", "/ui/session", ofOwnPage, { invite: token, password: chosen })
 const readInvite = (token: string) => send("POST", "/ui/invite", {}, { invite: token })
 const signIn = (chosen: string) => send("POST", "/ui/session", ofOwnPage, { userID: "ME", password: chosen })
+const sessionOf = ({ cookie }: Awaited<ReturnType<typeof send>>): string => /=(\w+)/u.exec(cookie ?? "")?.[1] ?? ""
 const chosen = "a tidy harbour at dusk"
 
 it("an invitation sets the password of its user and signs in, once", async () => {
@@ -79,6 +80,11 @@ it("an invitation tells only while it is valid whom it is for, and stays valid",
   const read = await readInvite(token)
   expect([read.status, JSON.parse(read.text), read.cookie]).toEqual([200, { userID: "ME" }, null])
   expect(await readInvite(`${token}x`)).toMatchObject({ status: 401, text: expect.not.stringContaining("ME") })
+  // a browser may still hold the cookie of a session that is over, or of somebody else
+  for (const secret of ["x".repeat(43), sessionOf(await signIn(password))]) {
+    const sent = { ...ofOwnPage, cookie: `__Host-rangewright=${secret}` }
+    expect(await send("POST", "/ui/invite", sent, { invite: token })).toMatchObject({ status: 200 })
+  }
   expect((await accept(token, chosen)).status).toBe(200)
   expect(await readInvite(token)).toMatchObject({ status: 401, text: expect.stringContaining("already used") })
 })
