@@ -1,6 +1,5 @@
 import { X509Certificate } from "node:crypto"
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
-import selfsigned from "selfsigned"
 
 /** A certificate with its key, and its SHA-256 fingerprint in the API's format. */
 export interface Certificate {
@@ -19,7 +18,9 @@ const withFingerprint = (key: string, cert: string): Certificate => ({
 export const makeCertificate = async (names: readonly string[], addresses: readonly string[]): Promise<Certificate> => {
   const notBeforeDate = new Date(Date.now() - 24 * 3600 * 1000)
   const notAfterDate = new Date(Date.now() + 3650 * 24 * 3600 * 1000)
-  const made = await selfsigned.generate([{ name: "commonName", value: names[0] ?? "pve" }], {
+  // takes long to load, and is needed once at most
+  const { generate } = await import("selfsigned")
+  const made = await generate([{ name: "commonName", value: names[0] ?? "pve" }], {
     keyType: "ec",
     algorithm: "sha256",
     notBeforeDate,

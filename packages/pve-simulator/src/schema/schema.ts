@@ -89,12 +89,16 @@ export const methods: ReadonlyMap<string, Method> = new Map(
   Object.entries(raw.methods).map(([key, entry]) => {
     const [verb, path] = key.split(" ") as [string, string]
     const user = entry.permissions?.user
+    // most calls are never made, and some have hundreds of parameters
+    let parameters: Method["parameters"] | undefined
     return [
       key,
       {
         verb,
         path,
-        parameters: expand(entry.parameters),
+        get parameters() {
+          return (parameters ??= expand(entry.parameters))
+        },
         open: entry.open === 1,
         allowToken: entry.allowtoken !== 0,
         proxyToNode: entry.proxyto === "node",
