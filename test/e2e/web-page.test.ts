@@ -317,7 +317,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(page.url()).not.toContain(token)
       await page.getByLabel("New password").fill(password)
       await page.getByRole("button", { name: "Set the password and sign in" }).click()
-      await page.getByRole("link", { name: "IVY" }).waitFor()
+      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "IVY" }).waitFor()
       await page.goto(`${service.url}/ui/invite?user=ADA#${token}`)
       await page.getByRole("alert").getByText("Cannot use the invitation: it was already used", { exact: false }).waitFor()
       expect(await page.getByText("ADA").count()).toBe(0)
