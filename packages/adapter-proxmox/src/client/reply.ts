@@ -34,10 +34,12 @@ const tooMuch = (body: Uint8Array): boolean => {
   return values > maxValues
 }
 
+const utf8 = new TextDecoder()
+
 const parse = (body: Uint8Array): unknown => {
   if (tooMuch(body)) return undefined
   try {
-    return JSON.parse(new TextDecoder().decode(body))
+    return JSON.parse(utf8.decode(body))
   } catch {
     return undefined
   }

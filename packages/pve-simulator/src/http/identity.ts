@@ -1,5 +1,5 @@
 import { realMillis } from "../core/clock.ts"
-import { createHash, createHmac, timingSafeEqual } from "node:crypto"
+import { createHmac, hash, timingSafeEqual } from "node:crypto"
 import { PveError } from "../core/errors.ts"
 import type { Author } from "../core/tasks.ts"
 import { nowSeconds, type World } from "../core/world.ts"
@@ -16,7 +16,7 @@ const TICKET_LIFE = 2 * 3600
 const VNC_TICKET_LIFE = 40
 
 /** The hash under which a password or token secret is stored. */
-export const hashSecret = (salt: string, secret: string): string => createHash("sha256").update(`${salt}:${secret}`).digest("hex")
+export const hashSecret = (salt: string, secret: string): string => hash("sha256", `${salt}:${secret}`)
 
 const sameText = (a: string, b: string): boolean => {
   const left = Buffer.from(a)

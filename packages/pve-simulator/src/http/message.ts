@@ -32,9 +32,17 @@ const phrases: Readonly<Record<number, string>> = {
   506: "Variant Also Negotiates",
 }
 
+let dated = { second: Number.NaN, text: "" }
+/** The date as a header has it; formatting it takes longer than most answers. */
+const dateOf = (now: number): string => {
+  const second = Math.floor(now / 1000)
+  if (dated.second !== second) dated = { second, text: new Date(now).toUTCString() }
+  return dated.text
+}
+
 /** The headers of every response. Responses of 400 and above close the connection. */
 const standardHeaders = (now: number, status: number): Record<string, string> => {
-  const date = new Date(now).toUTCString()
+  const date = dateOf(now)
   return {
     "cache-control": "max-age=0",
     connection: status >= 400 ? "close" : "Keep-Alive",
