@@ -17,7 +17,7 @@ export class CredentialHasher extends Context.Service<
      * depending on its cost. False for any other hash.
      */
     readonly verifyFirstGeneration: (apiKey: string, hash: string) => Effect.Effect<boolean>
-    /** Compares two texts in constant time. */
+    /** Compares two texts; the time that it takes reveals nothing about either. */
     readonly equal: (a: string, b: string) => boolean
     /** Random text of letters and digits from a cryptographic source. */
     readonly randomText: (length: number, alphabet?: string) => string
