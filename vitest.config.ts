@@ -29,8 +29,8 @@ export default defineConfig({
     sequence: { sequencer: LongSuitesFirst },
     // Node loads the modules, as it does for the service, which is faster than Vite's module runner; no test mocks modules
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // the tests of processes wait more than they work: with one more than there are processors, those were idle for a third of the time
-    maxWorkers: availableParallelism() + 2,
+    // the tests of processes wait more than they work; with two more than there are processors, all of CI took as long
+    maxWorkers: availableParallelism() + 1,
     // most objects of a test die young: with room for them, suites that only compute take up to a tenth less processor time
     execArgv: ["--max-semi-space-size=32"],
     testTimeout: 120_000,

@@ -21,7 +21,8 @@ describe.skipIf(testServer === undefined)(
   { timeout: 300_000 },
   () => {
     test("neither continues the runs of the other while that one lives, and one does once it is dead", async () => {
-      const simulator = await startSimulator(["--speed", "30"])
+      // slow enough that the run lasts until the first service is killed, however long the second takes to start
+      const simulator = await startSimulator(["--speed", "10"])
       const database = await createDatabase(testServer ?? "")
       drops.push(database.drop)
       const environment = onSimulator(simulator, {
