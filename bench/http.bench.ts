@@ -19,7 +19,7 @@ const connections = 32
 /** The user who sends the request, and the minimum share of the bare server's rate. */
 const reads = [
   { path: "/api/v2/range/all", who: "AD", least: 0.6 },
-  { path: "/api/v2/range", who: "ME", least: 0.3 },
+  { path: "/api/v2/range", who: "ME", least: 0.4 },
 ] as const
 const longestKeyCheck = 20
 const longestWait = 20
