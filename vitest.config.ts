@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 /** Tests that measure the memory or processor time of their own process, which other files in it would change. */
 const measuring = ["test/contracts/content/hostile-archives.test.ts", "test/operations/subscription-packages.test.ts"]
 
-/** Tests of the whole, and those that run Ansible: most of them take longer than all others. */
+/** Tests of the whole system, and those that run Ansible: most of them take longer than all others. */
 const isLong = (path: string, root: string): boolean =>
   path.startsWith(`${root}/test/`) || /\/test\/(?:playbook|rehearsal)\//u.test(path)
 

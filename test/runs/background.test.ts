@@ -446,21 +446,26 @@ describe("addresses that guests report and that are not theirs", () => {
   })
 })
 
+const powerIn = ({ world }: Lab) => [
+  ...new Set([...world.vms.values()].filter(({ template }) => !template).map((vm) => vm.power)),
+]
+
+/** Checks after this time, and lets what it begins end. */
+const checkedAfter = <A, E, R>(millis: number, check: Effect.Effect<A, E, R>) =>
+  Effect.sleep(millis).pipe(Effect.andThen(check), Effect.andThen(Effect.sleep(hour / 12)))
+
 /** Checks once for idle ranges after this time; returns the lab's VMs, and why the range was left on. */
 const lookAt = async (lab: Lab, millis: number, license = openLicense) => {
   const process = boot(lab)
   const because = await process.runPromise(
     Effect.gen(function* () {
       const look = yield* makeAutoShutdown
-      yield* Effect.sleep(millis)
-      yield* look
-      yield* Effect.sleep(hour / 12)
+      yield* checkedAfter(millis, look)
       return (yield* Activity).keptOnBecause("LAB" as RangeId)
     }).pipe(Effect.provide([activityLayer, licenseLayer(license)])),
   )
   await process.dispose()
-  const power = [...new Set([...lab.world.vms.values()].filter(({ template }) => !template).map((vm) => vm.power))]
-  return { power, because }
+  return { power: powerIn(lab), because }
 }
 const lookAfter = async (...parameters: Parameters<typeof lookAt>) => (await lookAt(...parameters)).power
 
@@ -528,7 +533,6 @@ describe("auto-shutdown", () => {
     const lab = await idleRange("4h")
     let ahead = 0
     const process = boot({ ...lab, clock: { ...lab.clock, ...skewed(lab.clock, () => ahead) } })
-    const power = () => [...new Set([...lab.world.vms.values()].filter(({ template }) => !template).map((vm) => vm.power))]
     const seen = await process.runPromise(
       Effect.gen(function* () {
         const look = yield* makeAutoShutdown
@@ -537,7 +541,7 @@ describe("auto-shutdown", () => {
             yield* Effect.sleep(millis)
             yield* look
             yield* Effect.sleep(hour / 12)
-            return power()
+            return powerIn(lab)
           })
         const before = yield* after(hour)
         ahead = by * 3600
@@ -559,15 +563,14 @@ describe("auto-shutdown", () => {
     )
     await ahead.dispose()
     const process = boot(lab)
-    const power = () => [...new Set([...lab.world.vms.values()].filter(({ template }) => !template).map((vm) => vm.power))]
     const seen = await process.runPromise(
       Effect.gen(function* () {
         const look = yield* makeAutoShutdown
-        const after = (millis: number) => Effect.sleep(millis).pipe(Effect.andThen(look), Effect.andThen(Effect.sleep(hour / 12)))
+        const after = (millis: number) => checkedAfter(millis, look)
         yield* after(3.8 * hour)
-        const before = power()
+        const before = powerIn(lab)
         yield* after(0.3 * hour)
-        return [before, power()]
+        return [before, powerIn(lab)]
       }).pipe(Effect.provide([activityLayer, licenseLayer(openLicense)])),
     )
     expect(seen).toEqual([["running"], ["stopped"]])
@@ -587,19 +590,18 @@ describe("auto-shutdown", () => {
     )
     await ahead.dispose()
     const process = boot(lab)
-    const power = () => [...new Set([...lab.world.vms.values()].filter(({ template }) => !template).map((vm) => vm.power))]
     const seen = await process.runPromise(
       Effect.gen(function* () {
         const look = yield* makeAutoShutdown
         const activity = yield* Activity
-        const after = (millis: number) => Effect.sleep(millis).pipe(Effect.andThen(look), Effect.andThen(Effect.sleep(hour / 12)))
+        const after = (millis: number) => checkedAfter(millis, look)
         yield* after(0)
         yield* Effect.sleep(3.8 * hour)
         activity.range("LAB" as RangeId, { at: new Date(yield* Clock.currentTimeMillis), by: admin, request: "GET /range" })
         yield* after(2 * hour)
-        const used = power()
+        const used = powerIn(lab)
         yield* after(2.1 * hour)
-        return [used, power()]
+        return [used, powerIn(lab)]
       }).pipe(Effect.provide([activityLayer, licenseLayer(openLicense)])),
     )
     expect(seen).toEqual([["running"], ["stopped"]])

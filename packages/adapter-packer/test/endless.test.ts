@@ -1,15 +1,14 @@
-import { type BuildAccount, BuildFault, TemplateBuilder } from "@rangewright/ports"
+import { BuildFault, TemplateBuilder } from "@rangewright/ports"
 import type { RunId } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { Agent } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
 import { lookAround } from "../src/availability.ts"
 import { packerLayer } from "../src/layer.ts"
-import { type PackerOptions, settingsOf } from "../src/options.ts"
+import { settingsOf } from "../src/options.ts"
+import { account, optionsOf } from "./stand-in.ts"
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "endless-")))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -27,26 +26,8 @@ esac
 `,
   { mode: 0o755 },
 )
-const options: PackerOptions = {
-  folder: join(folder, "builds"),
-  program,
-  storage: "local-lvm",
-  isoStorage: "local",
-  address: "192.0.2.254",
-  hypervisor: { url: "http://127.0.0.1:1", agent: new Agent() },
-  caps: { vms: 1, cores: 1, memoryMiB: 512, diskBytes: 1024 ** 3 },
-  bridge: Effect.succeed("vmbr1000"),
-  tools: { limits: { processes: 64 } },
-}
+const options = { ...optionsOf(folder, program), tools: { limits: { processes: 64 } } }
 const { because, host } = await Effect.runPromise(lookAround(settingsOf(options)))
-
-const account: BuildAccount = {
-  username: "build-1@pve",
-  password: Redacted.make("a-password"),
-  tokenId: "build-1@pve!build",
-  tokenSecret: Redacted.make("a-secret"),
-  pool: "rw-build-1",
-}
 
 /** Why the build failed, and its log. */
 const built = async (builderFile: string) => {

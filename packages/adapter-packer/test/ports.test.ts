@@ -1,15 +1,14 @@
-import { type BuildAccount, TemplateBuilder } from "@rangewright/ports"
+import { TemplateBuilder } from "@rangewright/ports"
 import type { RunId } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { Agent } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
 import { lookAround } from "../src/availability.ts"
 import { packerLayer } from "../src/layer.ts"
-import { type PackerOptions, settingsOf } from "../src/options.ts"
+import { settingsOf } from "../src/options.ts"
+import { account, optionsOf } from "./stand-in.ts"
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "ports-")))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -34,25 +33,8 @@ time.sleep(2)'
 `,
   { mode: 0o755 },
 )
-const options: PackerOptions = {
-  folder: join(folder, "builds"),
-  program,
-  storage: "local-lvm",
-  isoStorage: "local",
-  address: "192.0.2.254",
-  hypervisor: { url: "http://127.0.0.1:1", agent: new Agent() },
-  caps: { vms: 1, cores: 1, memoryMiB: 512, diskBytes: 1024 ** 3 },
-  bridge: Effect.succeed("vmbr1000"),
-}
+const options = optionsOf(folder, program)
 const { because } = await Effect.runPromise(lookAround(settingsOf(options)))
-
-const account: BuildAccount = {
-  username: "build-1@pve",
-  password: Redacted.make("a-password"),
-  tokenId: "build-1@pve!build",
-  tokenSecret: Redacted.make("a-secret"),
-  pool: "rw-build-1",
-}
 
 /** The port that a template's build says. */
 const portOf = Effect.fnUntraced(function* (builder: TemplateBuilder["Service"], number: number, hcl: string) {
